@@ -1,0 +1,47 @@
+# make demo   a policy steers a job through a surge; ends with a report in out/demo
+# make test   everything that must hold
+# make bench  how fast it is, written to benchmarks/results with its configuration
+
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+
+.PHONY: demo test lint types layers pytest bench format clean
+
+demo: $(INSTALLED)
+	$(BIN)/penstock demo
+
+test: lint types layers pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+layers: $(INSTALLED)
+	$(BIN)/lint-imports
+
+pytest: $(INSTALLED)
+	$(BIN)/pytest
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The stamp is written last: an installation that was interrupted is done again, a finished one never.
+$(INSTALLED): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with its venv module is missing: install it (on Debian: apt-get install python3 python3-venv), or name it with make PYTHON=..."; exit 1; }
+	@echo "Installing Penstock into $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,38 @@
+"""What everyone speaks: values with units in their names, refused where they are made. Standard library only."""
+
+from penstock.model.decision import Decision, Expected, Reason, ReasonCode, Verdict, direction
+from penstock.model.errors import InvalidValueError, MissingFigureError, PenstockError
+from penstock.model.frozen import FrozenMap
+from penstock.model.observation import Cycle, Forecast, Mode, Observation
+from penstock.model.plan import Execution, Plan, Worker
+from penstock.model.sample import Latency, OperatorSample, Sample
+from penstock.model.slo import Slo, duration
+from penstock.model.topology import Actuation, Operator, Topology
+
+__all__ = [
+    "Actuation",
+    "Cycle",
+    "Decision",
+    "Execution",
+    "Expected",
+    "Forecast",
+    "FrozenMap",
+    "InvalidValueError",
+    "Latency",
+    "MissingFigureError",
+    "Mode",
+    "Observation",
+    "Operator",
+    "OperatorSample",
+    "PenstockError",
+    "Plan",
+    "Reason",
+    "ReasonCode",
+    "Sample",
+    "Slo",
+    "Topology",
+    "Verdict",
+    "Worker",
+    "direction",
+    "duration",
+]

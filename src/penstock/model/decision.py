@@ -1,0 +1,128 @@
+"""What a policy suggests and what became of it: one decision for each cycle, holds included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from penstock.model.errors import check_number
+from penstock.model.frozen import FrozenMap
+from penstock.model.plan import Plan
+
+
+class ReasonCode(StrEnum):
+    """Why a plan is what it is. Programs match on the code; people read the sentence beside it."""
+
+    # a policy's own
+    SCALE_UP = "scale_up"  # some operator needs more, none less
+    SCALE_DOWN = "scale_down"  # some operator needs less, none more
+    REBALANCE = "rebalance"  # some need more and some less
+    STEADY = "steady"  # the plan in force is the right one
+    EXPLORE = "explore"  # a learner tries a plan to learn from it
+    RESTORE = "restore"  # back to a plan left for a while
+    # the loop's: it holds because it does not know better
+    SWITCHED_OFF = "switched_off"
+    MISSING_METRICS = "missing_metrics"
+    STALE_METRICS = "stale_metrics"
+    WARMING_UP = "warming_up"
+    MONITOR_FAILED = "monitor_failed"
+    POLICY_FAILED = "policy_failed"
+    POLICY_TOO_SLOW = "policy_too_slow"
+    # the guards'
+    BOUNDS = "bounds"
+    STABILISING = "stabilising"
+    PATIENCE = "patience"
+    DRAINING = "draining"
+    MAX_STEP = "max_step"
+    QUOTA = "quota"
+    BLACKOUT = "blackout"
+    INEFFECTIVE = "ineffective"
+    ROLL_BACK = "roll_back"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A code for programs and a sentence for people."""
+
+    code: ReasonCode
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a guard did to a decision on its way."""
+
+    guard: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the plan should bring. None: nobody can tell from what was measured."""
+
+    throughput: float | None = None
+    processing_latency_ms: float | None = None
+    event_latency_ms: float | None = None
+
+    def __post_init__(self) -> None:
+        check_number("expected throughput", self.throughput)
+        check_number("expected processing_latency_ms", self.processing_latency_ms)
+        check_number("expected event_latency_ms", self.event_latency_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A target plan with its reason, the figures it rests on and the effect expected of it.
+
+    `wanted` is what the policy asked for, `plan` what is left of it after the guards named in `verdicts`.
+    """
+
+    plan: Plan
+    reason: Reason
+    policy: str = ""
+    expected: Expected | None = None
+    figures: Mapping[str, Any] = field(default_factory=FrozenMap)
+    wanted: Plan | None = None
+    verdicts: tuple[Verdict, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.wanted is None:
+            object.__setattr__(self, "wanted", self.plan)
+        if type(self.figures) is not FrozenMap:
+            object.__setattr__(self, "figures", FrozenMap(self.figures))
+
+    @classmethod
+    def hold(cls, plan: Plan, code: ReasonCode, text: str, **details: Any) -> Decision:
+        """Stay with `plan`."""
+        return cls(plan=plan, reason=Reason(code, text), **details)
+
+    @classmethod
+    def move(cls, before: Plan, target: Plan, why: str, **details: Any) -> Decision:
+        """Go from `before` to `target`; the code follows from the two.
+
+        >>> before = Plan({"split": 2, "count": 3})
+        >>> Decision.move(before, before.changed(split=4), "split is at 97 %").reason.code
+        <ReasonCode.SCALE_UP: 'scale_up'>
+        """
+        return cls(plan=target, reason=Reason(direction(before, target), why), **details)
+
+    def vetted(self, guard: str, code: ReasonCode, text: str, plan: Plan) -> Decision:
+        """The same decision with another plan, by order of a guard; what was expected no longer holds."""
+        verdict = Verdict(guard, Reason(code, text))
+        return replace(self, plan=plan, verdicts=(*self.verdicts, verdict), expected=None)
+
+
+def direction(before: Plan, target: Plan) -> ReasonCode:
+    """Whether a change is a growth, a shrinkage, both at once, or none."""
+    names = target.parallelism
+    up = any(k > before.parallelism.get(name, 0) for name, k in names.items())
+    down = any(k < before.parallelism.get(name, 0) for name, k in names.items())
+    up |= (target.executors or 0) > (before.executors or 0)
+    down |= (target.executors or 0) < (before.executors or 0)
+    if up and down:
+        return ReasonCode.REBALANCE
+    if up:
+        return ReasonCode.SCALE_UP
+    return ReasonCode.SCALE_DOWN if down else ReasonCode.STEADY

@@ -1,0 +1,73 @@
+"""What goes wrong in ways a user can mend: always one sentence that names the field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+class PenstockError(Exception):
+    """A problem the user can mend. Its text is one sentence; the command line prints it and exits with 2."""
+
+
+class InvalidValueError(PenstockError, ValueError):
+    """A value that cannot be: refused where it is made.
+
+    >>> raise InvalidValueError("rate", "must not be negative, not -3")
+    Traceback (most recent call last):
+    penstock.model.errors.InvalidValueError: rate must not be negative, not -3
+    """
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field} {problem}")
+        self.field = field
+        self.problem = problem
+
+
+def check_number(field: str, value: float | None, minimum: float = 0.0) -> None:
+    """Refuse text, NaN, infinity and anything below `minimum`; None means "not measured" and passes."""
+    if value is None:
+        return
+    try:
+        if minimum <= value < math.inf:
+            return
+    except TypeError:
+        pass
+    raise InvalidValueError(field, f"must be a finite number of at least {minimum:g}, not {value!r}")
+
+
+def check_whole(field: str, value: int, minimum: int = 0) -> None:
+    """Refuse anything but a whole number of at least `minimum`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
+        raise InvalidValueError(field, f"must be a whole number of at least {minimum}, not {value!r}")
+
+
+def check_choice(field: str, value: str, choices: Sequence[str]) -> None:
+    """Refuse what is not among `choices`, and name the nearest one."""
+    if value not in choices:
+        raise InvalidValueError(field, unknown(value, choices))
+
+
+def unknown(value: object, choices: Iterable[str]) -> str:
+    """Say that `value` is not known, and what is.
+
+    >>> unknown("ds3", ["ds2", "drs"])
+    "'ds3' is not known; did you mean 'ds2'? There is: drs, ds2"
+    """
+    known = sorted(choices)
+    near = get_close_matches(str(value), known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return f"{value!r} is not known{hint} There is: {', '.join(known) or 'nothing'}"
+
+
+class MissingFigureError(PenstockError):
+    """A decision needs a figure that nobody measured. The loop turns this into a hold; nothing is made up.
+
+    >>> print(MissingFigureError("useful_seconds", "split"))
+    useful_seconds of split was not measured
+    """
+
+    def __init__(self, figure: str, of: str = "the job") -> None:
+        super().__init__(f"{figure} of {of} was not measured")
+        self.figure = figure

@@ -1,0 +1,80 @@
+"""What a policy and a guard may look at: everything known at one cycle, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from penstock.model.decision import Decision
+from penstock.model.plan import Execution, Plan, Worker
+from penstock.model.sample import Sample
+from penstock.model.slo import Slo
+from penstock.model.topology import Topology
+
+
+class Mode(StrEnum):
+    """How far Penstock may go."""
+
+    OFF = "off"  # neither decide nor act
+    MONITOR = "monitor"  # decide and record, never act
+    ACTIVE = "active"  # decide and act
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One turn of the loop as it was remembered: what was in force, what was decided, what was done."""
+
+    t: float
+    mode: Mode
+    before: Plan
+    decision: Decision
+    samples: tuple[Sample, ...] = ()
+    applied: bool = False
+    problem: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the job got another plan."""
+        return self.applied and self.decision.plan != self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The input rate expected over the next cycle, by whom, and how far off it has been on average."""
+
+    forecaster: str
+    input_rate: float
+    mean_absolute_error: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """The world at time `t` (seconds on the loop's clock).
+
+    `samples` (oldest first, warm-up windows left out) and `history` (the cycles before this one, oldest
+    first) are bounded windows: the store has the rest. `workers` is empty where the cluster does not tell them.
+    """
+
+    t: float
+    topology: Topology
+    slo: Slo
+    plan: Plan
+    samples: tuple[Sample, ...]
+    history: tuple[Cycle, ...] = ()
+    execution: Execution = Execution.AT_ONCE
+    forecast: Forecast | None = None
+    workers: tuple[Worker, ...] = ()
+
+    @property
+    def latest(self) -> Sample:
+        return self.samples[-1]
+
+    @cached_property
+    def last_change(self) -> Cycle | None:
+        """The newest cycle that gave the job another plan."""
+        return next((cycle for cycle in reversed(self.history) if cycle.changed), None)
+
+    def since(self, t: float) -> tuple[Sample, ...]:
+        """The samples whose windows lie wholly after `t`."""
+        return tuple(sample for sample in self.samples if sample.t >= t)

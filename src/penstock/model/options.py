@@ -1,0 +1,80 @@
+"""Parameters of policies, guards and forecasters: declared once, with meaning and unit, read by everything.
+
+A configurable class is a dataclass whose fields are made by `option`. The command line, the snapshot reader and
+the reference pages all look at these fields; nothing lists them a second time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.model.errors import InvalidValueError, unknown
+
+
+def option(default: Any, meaning: str, unit: str = "") -> Any:
+    """A dataclass field with its meaning and unit.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Threshold:
+    ...     high: float = option(0.8, "utilisation above which an operator grows", "ratio")
+    >>> [described.name for described in describe(Threshold)], configure(Threshold, {"high": 1}).high
+    (['high'], 1.0)
+    """
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "unit": unit})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Option:
+    """One parameter as a reader sees it."""
+
+    name: str
+    meaning: str
+    unit: str
+    type: str
+    default: Any
+
+
+def describe(configurable: type) -> tuple[Option, ...]:
+    """The options that a configurable class declares."""
+    return tuple(
+        Option(field.name, field.metadata["meaning"], field.metadata["unit"], _word(field.type), field.default)
+        for field in _fields(configurable)
+    )
+
+
+def configure(configurable: type, given: Mapping[str, Any], owner: str = "options") -> Any:
+    """Make an instance from plain values, refusing unknown names and wrong types by name."""
+    hints = typing.get_type_hints(configurable)
+    names = [field.name for field in _fields(configurable)]
+    for name in given:
+        if name not in names:
+            raise InvalidValueError(f"{owner}: option", unknown(name, names))
+    return configurable(**{name: _fit(f"{owner}: {name}", value, hints[name]) for name, value in given.items()})
+
+
+def _fields(configurable: type) -> list[dataclasses.Field[Any]]:
+    if not dataclasses.is_dataclass(configurable):
+        return []
+    return [field for field in dataclasses.fields(configurable) if "meaning" in field.metadata]
+
+
+def _word(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _fit(field: str, value: Any, hint: Any) -> Any:
+    """Let a whole number stand for a float and a list for a tuple; refuse any other mismatch."""
+    accepted = typing.get_args(hint) if typing.get_origin(hint) not in (None, tuple) else (hint,)
+    for kind in accepted:
+        plain = typing.get_origin(kind) or kind
+        if plain is float and type(value) is int:
+            return float(value)
+        if plain is tuple and isinstance(value, list | tuple):
+            return tuple(value)
+        if type(value) is plain or (value is None and kind is type(None)):
+            return value
+    words = " or ".join("nothing" if kind is type(None) else _word(kind) for kind in accepted)
+    raise InvalidValueError(field, f"must be of type {words}, not {value!r}")

@@ -1,0 +1,109 @@
+"""How a job runs: the parallelism of each operator, the executors, and what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from penstock.model.errors import InvalidValueError, check_number, check_whole, unknown
+from penstock.model.frozen import FrozenMap
+from penstock.model.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A machine, or the part of it that the job may use."""
+
+    name: str
+    cores: float
+    memory_mb: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_number(f"worker {self.name}: cores", self.cores)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Parallelism per operator, and the number of executors where the cluster can change it.
+
+    `placement` names a worker for each instance of each operator; without it the cluster places them itself.
+
+    >>> plan = Plan({"split": 2, "count": 3})
+    >>> plan["count"], plan.total, str(plan.changed(split=4))
+    (3, 5, 'split 4, count 3')
+    """
+
+    parallelism: Mapping[str, int]
+    executors: int | None = None
+    placement: Mapping[str, tuple[str, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        for name, k in self.parallelism.items():
+            if type(k) is not int or k < 1:
+                check_whole(f"parallelism of {name}", k, 1)
+        if self.executors is not None:
+            check_whole("executors", self.executors)
+        if type(self.parallelism) is not FrozenMap:
+            object.__setattr__(self, "parallelism", FrozenMap(self.parallelism))
+        if self.placement is not None:
+            for name, workers in self.placement.items():
+                if len(workers) != self.parallelism.get(name):
+                    raise InvalidValueError(f"placement of {name}", "must name one worker for each instance")
+            placement = FrozenMap({name: tuple(workers) for name, workers in self.placement.items()})
+            object.__setattr__(self, "placement", placement)
+
+    @classmethod
+    def smallest(cls, topology: Topology) -> Plan:
+        return cls({operator.name: operator.min for operator in topology.operators})
+
+    @classmethod
+    def largest(cls, topology: Topology) -> Plan:
+        return cls({name: topology.ceiling(name) for name in topology.names})
+
+    def __getitem__(self, name: str) -> int:
+        return self.parallelism[name]
+
+    def __str__(self) -> str:
+        text = ", ".join(f"{name} {k}" for name, k in self.parallelism.items())
+        return text if self.executors is None else f"{text}; {self.executors} executors"
+
+    @property
+    def total(self) -> int:
+        """Sum of all parallelism: what the papers count as resources."""
+        return sum(self.parallelism.values())
+
+    @property
+    def widest(self) -> int:
+        return max(self.parallelism.values())
+
+    def changed(self, parallelism: Mapping[str, int] | None = None, /, **by_name: int) -> Plan:
+        """The same plan with some operators at another parallelism; where their instances go is open again."""
+        merged = FrozenMap({**self.parallelism, **(parallelism or {}), **by_name})
+        return self if merged == self.parallelism else replace(self, parallelism=merged, placement=None)
+
+    def check(self, topology: Topology) -> None:
+        """Refuse a plan that is not for this job: an operator too many or too few."""
+        if self.parallelism.keys() == set(topology.names):
+            return
+        for name in self.parallelism:
+            if name not in topology.names:
+                raise InvalidValueError("plan", f"names an operator that {unknown(name, topology.names)}")
+        missing = ", ".join(name for name in topology.names if name not in self.parallelism)
+        raise InvalidValueError("plan", f"must give a parallelism for every operator, but not for {missing}")
+
+
+class Execution(StrEnum):
+    """How an engine runs the operators of one job, which decides what a plan costs.
+
+    >>> plan = Plan({"split": 2, "count": 3})
+    >>> Execution.AT_ONCE.slots(plan), Execution.IN_TURN.slots(plan)
+    (5, 3)
+    """
+
+    AT_ONCE = "at_once"  # each instance has a slot of its own: real-time mode, Storm, Flink
+    IN_TURN = "in_turn"  # the operators of a micro-batch follow each other on the same slots
+
+    def slots(self, plan: Plan) -> int:
+        return plan.total if self is Execution.AT_ONCE else plan.widest

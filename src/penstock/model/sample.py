@@ -1,0 +1,135 @@
+"""What one window of measurement showed. A figure that was not measured is None, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.model.errors import InvalidValueError, check_number, check_whole
+from penstock.model.frozen import FrozenMap
+
+STATISTICS = ("mean", "p50", "p95", "p99")
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """A distribution of latencies, in milliseconds, by the figures people ask for."""
+
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+
+    def __post_init__(self) -> None:
+        for statistic in STATISTICS:
+            check_number(f"latency: {statistic}", getattr(self, statistic))
+
+    def at(self, statistic: str) -> float | None:
+        """The figure of that name; the mean stands in for a percentile that was not measured.
+
+        >>> Latency(mean=120).at("p95"), Latency(mean=120, p95=300).at("p95")
+        (120, 300)
+        """
+        figure: float | None = getattr(self, statistic)
+        return self.mean if figure is None else figure
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSample:
+    """One operator over one window: sums over its instances.
+
+    records_in      records it processed
+    records_out     records it emitted (a record sent to two children counts once)
+    records_from    records it received from each parent
+    useful_seconds  time spent on records: deserialisation, processing, serialisation
+    waiting_seconds time spent waiting for input or for room at the output
+    queue           records waiting in front of it at the window's end
+    latency_ms      from a record's arrival at the operator to its departure, on average
+    """
+
+    parallelism: int
+    records_in: float | None = None
+    records_out: float | None = None
+    useful_seconds: float | None = None
+    waiting_seconds: float | None = None
+    queue: float | None = None
+    latency_ms: float | None = None
+    records_from: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("parallelism", self.parallelism, 1)
+        check_number("records_in", self.records_in)
+        check_number("records_out", self.records_out)
+        check_number("useful_seconds", self.useful_seconds)
+        check_number("waiting_seconds", self.waiting_seconds)
+        check_number("queue", self.queue)
+        check_number("latency_ms", self.latency_ms)
+        if self.records_from is not None:
+            for parent, count in self.records_from.items():
+                check_number(f"records_from {parent}", count)
+            if type(self.records_from) is not FrozenMap:
+                object.__setattr__(self, "records_from", FrozenMap(self.records_from))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A whole job over one window of `seconds`, which began at `t` on the loop's clock.
+
+    input_rate             records per second that the outside offers: one number that every root receives
+                           in full, or one for each root
+    throughput             records per second that the job took from its source
+    backlog                records waiting in the source at the window's end
+    processing_latency_ms  from entering the job to leaving it
+    event_latency_ms       from a record's creation to its leaving the job
+    dropped                records lost in the window: a full queue, a time-out, a restart
+    warm_up                the window fell on a change: true figures of a job that is not itself yet
+    """
+
+    t: float
+    seconds: float
+    operators: Mapping[str, OperatorSample]
+    input_rate: float | Mapping[str, float] | None = None
+    throughput: float | None = None
+    backlog: float | None = None
+    processing_latency_ms: Latency | None = None
+    event_latency_ms: Latency | None = None
+    dropped: float | None = None
+    executors: int | None = None
+    warm_up: bool = False
+
+    def __post_init__(self) -> None:
+        check_number("t", self.t)
+        check_number("seconds", self.seconds)
+        if self.seconds <= 0:
+            raise InvalidValueError("seconds", f"must be more than 0, not {self.seconds!r}")
+        if isinstance(self.input_rate, Mapping):
+            for root, rate in self.input_rate.items():
+                check_number(f"input_rate of {root}", rate)
+            if type(self.input_rate) is not FrozenMap:
+                object.__setattr__(self, "input_rate", FrozenMap(self.input_rate))
+        else:
+            check_number("input_rate", self.input_rate)
+        check_number("throughput", self.throughput)
+        check_number("backlog", self.backlog)
+        check_number("dropped", self.dropped)
+        if self.executors is not None:
+            check_whole("executors", self.executors)
+        if type(self.operators) is not FrozenMap:
+            object.__setattr__(self, "operators", FrozenMap(self.operators))
+
+    @property
+    def end(self) -> float:
+        return self.t + self.seconds
+
+    @property
+    def job_input_rate(self) -> float:
+        """Records per second offered to the whole job; 0 where it was not measured."""
+        if isinstance(self.input_rate, Mapping):
+            return sum(self.input_rate.values())
+        return self.input_rate or 0.0
+
+    def input_rate_of(self, root: str) -> float | None:
+        """Records per second offered to one root."""
+        if isinstance(self.input_rate, Mapping):
+            return self.input_rate.get(root)
+        return self.input_rate

@@ -1,0 +1,98 @@
+"""What the user asks of a job: its targets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from penstock.model.errors import InvalidValueError, check_choice
+from penstock.model.sample import STATISTICS, Latency, Sample
+
+UNIT_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+DEFAULT_LAG = timedelta(seconds=5)
+
+
+def duration(field: str, value: str | timedelta) -> timedelta:
+    """Read a length of time with its unit: "500 ms", "10 s", "6 min", "1 h".
+
+    >>> duration("drain", "6 min").total_seconds()
+    360.0
+    """
+    if isinstance(value, timedelta):
+        length = value
+    else:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h)\s*", str(value))
+        if match is None:
+            raise InvalidValueError(field, f'must be a time with its unit, such as "500 ms", not {value!r}')
+        length = timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]])
+    if length <= timedelta(0):
+        raise InvalidValueError(field, f"must be longer than nothing, not {value!r}")
+    return length
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """Keep up with the input, and stay below these latencies. What is None is not asked for.
+
+    `drain` is how long a backlog may take to go away; `statistic` says which figure of the latency counts.
+
+    >>> slo = Slo(event_latency="500 ms", drain="6 min")
+    >>> slo.event_latency_ms, slo.drain_seconds, slo.processing_latency_ms
+    (500.0, 360.0, None)
+    """
+
+    processing_latency: str | timedelta | None = None
+    event_latency: str | timedelta | None = None
+    drain: str | timedelta | None = None
+    statistic: str = "mean"
+
+    def __post_init__(self) -> None:
+        for field in ("processing_latency", "event_latency", "drain"):
+            value = getattr(self, field)
+            if value is not None:
+                object.__setattr__(self, field, duration(f"slo: {field}", value))
+        check_choice("slo: statistic", self.statistic, STATISTICS)
+
+    @property
+    def processing_latency_ms(self) -> float | None:
+        return _milliseconds(self.processing_latency)
+
+    @property
+    def event_latency_ms(self) -> float | None:
+        return _milliseconds(self.event_latency)
+
+    @property
+    def drain_seconds(self) -> float | None:
+        return None if self.drain is None else _milliseconds(self.drain) / 1e3  # type: ignore[operator]
+
+    @property
+    def tolerated_lag_seconds(self) -> float:
+        """How many seconds of input may wait in the source while the job still counts as keeping up."""
+        target = self.event_latency_ms
+        return DEFAULT_LAG.total_seconds() if target is None else target / 1e3
+
+    def violations(self, sample: Sample) -> tuple[str, ...]:
+        """The names of the targets that a window missed; a figure that was not measured misses nothing."""
+        missed = []
+        if _exceeds(sample.processing_latency_ms, self.statistic, self.processing_latency_ms):
+            missed.append("processing_latency")
+        if _exceeds(sample.event_latency_ms, self.statistic, self.event_latency_ms):
+            missed.append("event_latency")
+        if sample.backlog is not None and sample.backlog > self.tolerated_lag_seconds * sample.job_input_rate:
+            missed.append("keep_up")
+        return tuple(missed)
+
+
+def _milliseconds(length: str | timedelta | None) -> float | None:
+    if length is None:
+        return None
+    assert isinstance(length, timedelta)  # __post_init__ has parsed the text
+    return length.total_seconds() * 1e3
+
+
+def _exceeds(latency: Latency | None, statistic: str, target: float | None) -> bool:
+    if latency is None or target is None:
+        return False
+    measured = latency.at(statistic)
+    return measured is not None and measured > target

@@ -1,0 +1,57 @@
+"""What a plan should bring: throughput from the true rates, latency from queueing theory, both set against
+what was measured under the plan in force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from penstock.model import Expected, MissingFigureError, Observation, Plan, Topology
+from penstock.performance.critical_path import critical_path
+from penstock.performance.queueing import mean_sojourn
+from penstock.performance.true_rates import TrueRates, arriving, input_rates, true_rates
+
+
+def expect(observation: Observation, plan: Plan) -> Expected | None:
+    """The expected effect of `plan`; None if too little was measured to tell."""
+    try:
+        rates, inputs = true_rates(observation), input_rates(observation)
+    except MissingFigureError:
+        return None
+    offered = observation.latest.job_input_rate if observation.forecast is None else sum(inputs.values())
+    load = arriving(observation.topology, rates, inputs)
+    headroom = min((plan[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
+    throughput = offered * min(1.0, headroom)
+    if headroom <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
+        return Expected(throughput=throughput)
+    return Expected(throughput, *_latencies(observation, plan, rates, load, headroom * offered))
+
+
+def _latencies(
+    observation: Observation,
+    plan: Plan,
+    rates: Mapping[str, TrueRates],
+    load: Mapping[str, float],
+    capacity: float,
+) -> tuple[float | None, float | None]:
+    measured = observation.latest.processing_latency_ms
+    if measured is None or measured.mean is None:
+        return None, None
+    if plan == observation.plan:
+        processing = measured.mean
+    else:
+        topology = observation.topology
+        now = sojourn_ms(topology, observation.plan, rates, load)
+        then = sojourn_ms(topology, plan, rates, load)
+        # What queueing theory does not explain of today's latency (buffers, network) stays as it is.
+        unexplained = max(0.0, measured.mean - now) if math.isfinite(now) else 0.0
+        processing = unexplained + then
+    backlog = observation.latest.backlog
+    event = None if backlog is None else processing + 1e3 * backlog / capacity if capacity else processing
+    return processing, event
+
+
+def sojourn_ms(topology: Topology, plan: Plan, rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
+    """Mean milliseconds through the critical path if every operator were an M/M/k queue; may be infinite."""
+    sojourns = {n: 1e3 * mean_sojourn(plan[n], load[n], rates[n].processing) for n in topology.names}
+    return sum(sojourns[name] for name in critical_path(topology, sojourns))

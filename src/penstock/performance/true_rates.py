@@ -1,0 +1,101 @@
+"""True rates: what an instance could do if it never waited, and the load each operator would then see.
+
+Glossary (AuTraScale, equations 2 and 3; DS2 uses the same quantities):
+
+    v_i       true processing rate: records one instance of operator i processes per second of useful time
+    o_i       true output rate: records it emits meanwhile
+    s_pi      share of parent p's output that child i receives; 1 unless `records_from` says otherwise
+    arriving  records per second offered to an operator
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from penstock.model import FrozenMap, MissingFigureError, Observation, OperatorSample, Sample, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class TrueRates:
+    """One operator's rates, per instance and second of useful time, and the shares it gets of its parents."""
+
+    processing: float
+    output: float
+    shares: Mapping[str, float]
+
+    @property
+    def selectivity(self) -> float:
+        """Records emitted for each record processed."""
+        return self.output / self.processing
+
+
+def true_rates(observation: Observation) -> dict[str, TrueRates]:
+    """The rates of every operator, each from the newest sample in which it had something to do.
+
+    Raises MissingFigureError for an operator that no sample tells anything about.
+    """
+    topology = observation.topology
+    return {name: _rates_of(name, topology, observation.samples) for name in topology.names}
+
+
+def _rates_of(name: str, topology: Topology, samples: tuple[Sample, ...]) -> TrueRates:
+    missing = "useful_seconds"
+    for sample in reversed(samples):
+        operator = sample.operators.get(name)
+        if operator is None or operator.useful_seconds is None:
+            continue
+        if operator.records_in is None:
+            missing = "records_in"
+        elif operator.records_out is None and topology.children[name]:
+            missing = "records_out"
+        elif operator.records_in > 0 and operator.useful_seconds > 0:
+            return TrueRates(
+                processing=operator.records_in / operator.useful_seconds,
+                output=(operator.records_out or 0.0) / operator.useful_seconds,
+                shares=_shares(operator, topology.parents[name], sample),
+            )
+    raise MissingFigureError(missing, name)
+
+
+def _shares(operator: OperatorSample, parents: tuple[str, ...], sample: Sample) -> Mapping[str, float]:
+    received = operator.records_from or FrozenMap()
+    shares = {}
+    for parent in parents:
+        emitted = sample.operators[parent].records_out if parent in sample.operators else None
+        shares[parent] = received[parent] / emitted if parent in received and emitted else 1.0
+    return shares
+
+
+def input_rates(observation: Observation) -> dict[str, float]:
+    """Records per second offered to each root: the forecast where there is one, else as last measured."""
+    latest = observation.latest
+    rates = {}
+    for root in observation.topology.roots:
+        rate = latest.input_rate_of(root)
+        if rate is None:
+            raise MissingFigureError("input_rate", root)
+        rates[root] = rate
+    if observation.forecast is not None and latest.job_input_rate > 0:
+        growth = observation.forecast.input_rate / latest.job_input_rate
+        return {root: rate * growth for root, rate in rates.items()}
+    return rates
+
+
+def arriving(
+    topology: Topology,
+    rates: Mapping[str, TrueRates],
+    inputs: Mapping[str, float],
+    emitted: Callable[[str, float], float] | None = None,
+) -> dict[str, float]:
+    """Records per second that reach each operator, walking the graph from its roots.
+
+    `emitted(name, arriving)` is what an operator passes on; by default all that arrives, times its selectivity.
+    """
+    load: dict[str, float] = {}
+    output: dict[str, float] = {}
+    for name in topology.order:
+        parents = topology.parents[name]
+        load[name] = sum(output[p] * rates[name].shares[p] for p in parents) if parents else inputs[name]
+        output[name] = emitted(name, load[name]) if emitted else load[name] * rates[name].selectivity
+    return load

@@ -1,0 +1,44 @@
+"""Chooses a plan. A policy suggests; guards vet; only the loop acts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from penstock.model import Decision, Observation
+from penstock.model.catalog import Catalog
+
+State = Mapping[str, Any]
+"""What a learner knows, as plain JSON values."""
+
+
+class Policy(Protocol):
+    """A pure function from what was observed to a decision.
+
+    `name` is the file's name; `source` says which paper and equations it follows; `measurements` is how many
+    samples it wants of each decision interval.
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str] = ""
+    measurements: ClassVar[int] = 1
+
+    def decide(self, observation: Observation) -> Decision: ...
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A policy that remembers more than the observation's window.
+
+    The loop calls `learn` once for each new sample, as the newest of `observation.samples`, then `decide`,
+    which changes nothing. What `state` returns, `restore` takes: a learner goes on exactly where it stopped.
+    """
+
+    def learn(self, observation: Observation) -> None: ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+POLICIES: Catalog[Policy] = Catalog("policy", __name__)

@@ -1,0 +1,54 @@
+"""DS2: the least parallelism at which true rates carry the input, in one walk over the graph."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from penstock.model import Decision, Observation
+from penstock.performance.true_rates import arriving, input_rates, true_rates
+from penstock.policies import Policy
+
+ROUNDING = 1e-9
+"""Measured rates are quotients: 2.0000000001 instances are 2."""
+
+
+@dataclass(frozen=True)
+class Ds2(Policy):
+    """Sizes each operator from its true processing rate and the load that reaches it.
+
+    A parent passes on all that it receives (its parallelism is not rounded on the way), so the walk ends with
+    the optimum in one step if rates scale linearly.
+    """
+
+    name: ClassVar[str] = "ds2"
+    source: ClassVar[str] = "DS2 (OSDI 2018), as AuTraScale (2021) compares with it: equations 2, 3"
+
+    def decide(self, observation: Observation) -> Decision:
+        topology, rates = observation.topology, true_rates(observation)
+        load = arriving(topology, rates, input_rates(observation))
+        needed = {name: instances(load[name], rates[name].processing) for name in topology.names}
+        target = observation.plan.changed({name: topology[name].clamp(k) for name, k in needed.items()})
+        busiest = max(topology.names, key=lambda n: load[n] / rates[n].processing / observation.plan[n])
+        utilisation = load[busiest] / rates[busiest].processing / observation.plan[busiest]
+        return Decision.move(
+            observation.plan,
+            target,
+            f"{busiest} would be busy {utilisation:.0%} of the time at {load[busiest]:,.0f} records/s",
+            figures={
+                "true_processing_rate": {name: rates[name].processing for name in topology.names},
+                "true_output_rate": {name: rates[name].output for name in topology.names},
+                "target_rate": load,
+                "throughput_parallelism": needed,
+            },
+        )
+
+
+def instances(load: float, true_processing_rate: float) -> int:
+    """How many instances carry a load; at least one.
+
+    >>> instances(100, 50), instances(101, 50), instances(0, 50)
+    (2, 3, 1)
+    """
+    return max(1, math.ceil(load / true_processing_rate - ROUNDING))
