@@ -25,6 +25,7 @@ def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fre
     decision = replace(decision, policy=policy.name)
     for guard in guards:
         decision = guard.vet(decision, observation)
+    decision = replace(decision, plan=decision.plan.settled(observation.plan))
     if decision.expected is None:
         decision = replace(decision, expected=expect(observation, decision.plan))
     return decision
