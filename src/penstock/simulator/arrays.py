@@ -80,6 +80,8 @@ class State(NamedTuple):
     wait: Floats  # (n,) mean stochastic wait, seconds
     age: Floats  # (n, 3) of records on arrival, seconds: inside the job, the random part of it, in the source
     owed: Floats  # (r,) part of a record to be sent again
+    limbo: Ints  # (r, l) records whose time-out is running: one entry a step until it is noticed
+    limbo_at: Ints  # (1,)
     backlog: Ints  # (r,) records in the source
     cohort_count: Ints  # (r, COHORTS) the backlog by age, oldest at cohort_first
     cohort_time: Floats  # (r, COHORTS) mean creation time
@@ -187,8 +189,9 @@ def _chance_of_crossing(senders: Ints, receivers: Ints) -> float:
     return 1.0 - float((here / here.sum()) @ (there / there.sum()))
 
 
-def empty_state(network: Network, m: int) -> State:
+def empty_state(network: Network, m: int, dt: float) -> State:
     n, e, r, w = len(network.service), len(network.edge_parent), len(network.root), len(network.cores)
+    limbo = max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1
     return State(
         queue=np.zeros((n, m), dtype=np.int64),
         credit=np.zeros((n, m)),
@@ -199,6 +202,8 @@ def empty_state(network: Network, m: int) -> State:
         wait=np.zeros(n),
         age=np.zeros((n, 3)),
         owed=np.zeros(r),
+        limbo=np.zeros((r, limbo), dtype=np.int64),
+        limbo_at=np.zeros(1, dtype=np.int64),
         backlog=np.zeros(r, dtype=np.int64),
         cohort_count=np.zeros((r, COHORTS), dtype=np.int64),
         cohort_time=np.zeros((r, COHORTS)),

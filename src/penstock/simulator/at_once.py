@@ -61,6 +61,7 @@ def run(
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0
+        _replay(network, state, tally, now)
         for root in range(len(network.root)):
             push(state, root, arrivals[step, root], now + dt / 2)
             tally.offered[root] += arrivals[step, root]
@@ -73,7 +74,7 @@ def run(
             left, late = _flow(
                 network, layout, state, tally, now + dt, dt, service, capacity, allowance, incoming, ages, targets
             )
-            _expire(network, layout, state, tally, now + dt, service)
+            _expire(network, layout, state, tally, service)
         behind = state.backlog.sum() > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
@@ -350,7 +351,19 @@ def _leave(tally: Tally, done: int, inside: float, random: float, waited: float,
 
 
 @compiled
-def _expire(network: Network, layout: Layout, state: State, tally: Tally, now: float, service: Floats) -> None:
+def _replay(network: Network, state: State, tally: Tally, now: float) -> None:
+    """Send again what has been missed for the length of the time-out."""
+    state.limbo_at[0] = (state.limbo_at[0] + 1) % state.limbo.shape[1]
+    for root in range(len(network.root)):
+        again = state.limbo[root, state.limbo_at[0]]
+        if again > 0:
+            push(state, root, again, now - network.timeout)
+            tally.replayed[0] += again
+            state.limbo[root, state.limbo_at[0]] = 0
+
+
+@compiled
+def _expire(network: Network, layout: Layout, state: State, tally: Tally, service: Floats) -> None:
     """Remove what no longer fits and what would be too old by the time its turn comes."""
     if network.overflow == BACK_PRESSURE:
         return
@@ -370,7 +383,5 @@ def _expire(network: Network, layout: Layout, state: State, tally: Tally, now: f
             if network.overflow == REPLAY:  # the source sends the whole record again, however many it had become
                 root = network.home[i]
                 exact = state.owed[root] + lost / max(network.visits[i], 1e-12)
-                again = int(exact)
-                state.owed[root] = exact - again
-                tally.replayed[0] += again
-                push(state, root, again, now - network.timeout)
+                state.limbo[root, state.limbo_at[0]] += int(exact)
+                state.owed[root] = exact - int(exact)

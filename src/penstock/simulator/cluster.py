@@ -62,7 +62,7 @@ class SimulatedCluster:
         self.total = empty_tally(self._network)
         self._plan = self._placed(job.first_plan)
         self._layout: Layout = layout_of(job, self._plan, self._network)
-        self.state = empty_state(self._network, self._layout.weight.shape[1])
+        self.state = empty_state(self._network, self._layout.weight.shape[1], step_seconds)
 
     # The ports -------------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from penstock.model import Actuation, Operator, Plan, Slo, Topology, Worker
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 from penstock.workloads import Workload
@@ -13,10 +11,9 @@ CHAIN = ("source", "flat_map", "count", "sink")
 
 
 def _topology(most: int) -> Topology:
-    operators = tuple(
-        Operator(name, min=1, max=most, stateful=name == "count", actuation=Actuation.RESTART) for name in CHAIN
+    return Topology.chain(
+        *(Operator(name, max=most, stateful=name == "count", actuation=Actuation.RESTART) for name in CHAIN)
     )
-    return Topology(operators, tuple(pairwise(CHAIN)))
 
 
 # The case studies (AuTraScale, section II). One instance of the slowest operator does 150k records/s. A second one

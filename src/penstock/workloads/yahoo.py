@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from penstock.model import Actuation, Operator, Plan, Slo, Topology
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 from penstock.workloads import Workload
@@ -16,9 +14,8 @@ STORE_RATE = 35_000.0  # reads and writes a second that Redis carries, in source
 YAHOO = Workload(
     job=Job(
         name="yahoo",
-        topology=Topology(
-            tuple(Operator(name, max=40, stateful=name == "window", actuation=Actuation.RESTART) for name in CHAIN),
-            tuple(pairwise(CHAIN)),
+        topology=Topology.chain(
+            *(Operator(name, max=40, stateful=name == "window", actuation=Actuation.RESTART) for name in CHAIN)
         ),
         behaviours={
             "source": Behaviour(service_ms=1 / 16, variability=200.0),
