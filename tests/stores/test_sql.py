@@ -80,6 +80,25 @@ def test_a_report_reads_while_the_loop_writes(url: str) -> None:
     report.close()
 
 
+def test_people_can_query_by_hand(url: str, tmp_path: Path) -> None:
+    for job in ("clicks", "views"):
+        store = SqlStore(url, job)
+        store.record(cycle_at(10), "ds2")
+        store.record(cycle_at(20), "ds2")
+        store.close()
+    with sqlite3.connect(tmp_path / "penstock.db") as database:
+        rows = database.execute(
+            "SELECT job, number, t, mode, changed, reason FROM penstock_cycles ORDER BY job, number"
+        )
+        assert list(rows) == [
+            ("clicks", 1, 10, "active", 0, "steady"),
+            ("clicks", 2, 20, "active", 0, "steady"),
+            ("views", 1, 10, "active", 0, "steady"),
+            ("views", 2, 20, "active", 0, "steady"),
+        ]
+    database.close()
+
+
 def test_the_newest_cycles_are_found_by_the_index(url: str, tmp_path: Path) -> None:
     SqlStore(url).close()
     question = "SELECT body FROM penstock_cycles WHERE job = 'clicks' ORDER BY number DESC LIMIT 120"
