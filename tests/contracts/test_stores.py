@@ -79,7 +79,7 @@ samples = st.builds(
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    parallelism = draw(st.dictionaries(names, st.integers(1, 4), max_size=3))
+    parallelism = draw(st.dictionaries(names, st.integers(1, 4), min_size=1, max_size=3))
     placement = {name: draw(st.lists(names, min_size=k, max_size=k)) for name, k in parallelism.items()}
     return Plan(
         parallelism,

@@ -66,7 +66,9 @@ def test_what_was_not_measured_is_left_out() -> None:
 
 
 def test_none_inside_figures_is_a_figure() -> None:
-    assert plain(Decision.hold(Plan({}), ReasonCode.STEADY, "", figures={"score": None}))["figures"] == {"score": None}
+    assert plain(Decision.hold(Plan({"split": 1}), ReasonCode.STEADY, "", figures={"score": None}))["figures"] == {
+        "score": None
+    }
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_figures_of_numpy_become_plain_numbers() -> None:
 
 def test_endless_figures_come_back_endless() -> None:
     figures = {"latency": math.inf, "floor": -math.inf}
-    decision = Decision.hold(Plan({}), ReasonCode.STEADY, "", figures=figures)
+    decision = Decision.hold(Plan({"split": 1}), ReasonCode.STEADY, "", figures=figures)
     assert from_json(Decision, to_json(decision)).figures == figures
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -136,13 +137,13 @@ class Loop:
             return hold(ReasonCode.MONITOR_FAILED, trouble)
         try:
             measured = tuple(self.monitor.read())
-            fresh = [sample for sample in measured if not sample.warm_up]
+            fresh = self._new(measured)
         except Exception as error:
             return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {sentence(error)}")
         samples = measured
         self._samples.extend(fresh)
         self._unseen = min(self._unseen + len(fresh), len(self._samples))
-        if samples and not fresh:
+        if samples and all(sample.warm_up for sample in samples):
             return hold(ReasonCode.WARMING_UP, "the job is still settling after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
@@ -161,6 +162,11 @@ class Loop:
         except Exception as error:
             log.debug("policy failed", exc_info=True)
             return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
+
+    def _new(self, measured: Sequence[Sample]) -> list[Sample]:
+        """The windows that count and were not seen before: a monitor that starts again may show one twice."""
+        newest = self._samples[-1].end if self._samples else -math.inf
+        return [sample for sample in measured if not sample.warm_up and sample.end > newest]
 
     def _observe(self, t: float, plan: Plan) -> Observation:
         return Observation(

@@ -67,8 +67,7 @@ def foresee(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: floa
         rate = forecaster.predict(seconds_ahead)
     except Exception as error:
         raise PenstockError(f"its forecaster {forecaster.name} failed: {sentence(error)}") from error
-    mean_absolute_error = getattr(forecaster, "mean_absolute_error", None)
-    return None if rate is None else Forecast(forecaster.name, rate, mean_absolute_error)
+    return None if rate is None else Forecast(forecaster.name, rate, forecaster.mean_absolute_error)
 
 
 def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
