@@ -151,6 +151,19 @@ def test_operators_in_turn_share_all_slots_and_operators_at_once_divide_them() -
     assert in_turn.plan == Plan({"split": 3, "count": 3})
 
 
+def test_at_once_the_idle_slots_of_one_operator_are_of_no_use_to_another() -> None:
+    topology = Topology((Operator("split"), Operator("count")), (("split", "count"),))
+    light = OperatorSample(4, useful_seconds=2, records_in=200, records_out=200, queue=0)
+    heavy = OperatorSample(4, useful_seconds=40, records_in=200, queue=50)
+    sample = Sample(t=0, seconds=10, operators={"split": light, "count": heavy})
+    observation = Observation(
+        t=10, topology=topology, slo=Slo(), plan=Plan({"split": 4, "count": 4}), samples=(sample,)
+    )
+    decision = think(SparkDynamicAllocation(), (), observation, fresh=1)
+    assert decision.figures["executors_needed"] == 2 * (4 + 1)
+    assert decision.plan == Plan({"split": 5, "count": 5})
+
+
 def test_a_window_without_useful_time_holds_and_leaves_the_timers_alone() -> None:
     driver = Driver(SparkDynamicAllocation(), executors=4, seconds=20)
     driver.window(running=1)

@@ -46,7 +46,7 @@ class Psps(Policy):
     actuation: ClassVar[str | None] = "live"
 
     window_seconds: float = option(30.0, "td: the interval in which queue and arrivals are to be processed", "s")
-    execution_ms: dict[str, float] | None = option(  # noqa: RUF009 (a field, not a value)
+    execution_ms: Mapping[str, float] | None = option(
         None, "et of each operator by a benchmark; an operator that is not named is measured as it runs", "ms"
     )
     forecaster: str | None = option(

@@ -2,23 +2,22 @@
 
 How Spark's notions appear in a sample of a streaming job, which is one pool of slots:
 
-    slot           room for one task: `tasks_per_executor` in each executor
-    task           what one slot does in one window
-    running tasks  slots at work: useful seconds / window. Summed over operators that run at once; the largest of
-                   operators that run in turn, as each is told the time of the whole batch
-    pending tasks  what waits at the window's end (queues, and the source's backlog at the roots) times the useful
-                   time of a record / window; stages that lie ahead are not submitted yet, and do not count
+    slot           room for one task: `tasks_per_executor` in each executor. Operators in turn each use all slots;
+                   operators at once have an equal part of them each, which the others cannot use
+    task           what one slot does in one window. The operator with most tasks speaks for all, as all get the same
+                   parallelism: in turn its tasks are the pool's, at once every operator needs as many slots
+    running tasks  slots at work: useful seconds / window
+    pending tasks  what waits at the window's end (the queue, and the source's backlog at a root) times the useful
+                   time of a record / window
     backlogged     pending tasks; a queue that stands at the end of a window is taken to have stood all through it
     idle executor  one beyond those that hold all running and pending tasks. Tasks are packed onto as few executors
                    as can hold them; Spark spreads them, and then often finds no executor idle at all
-    executors      the pool's slots over `tasks_per_executor`. Operators in turn each get all slots, operators at
-                   once an equal part of them
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -54,6 +53,7 @@ class SparkDynamicAllocation(Policy):
 
     name: ClassVar[str] = "spark_dynamic_allocation"
     source: ClassVar[str] = "Apache Spark, ExecutorAllocationManager (spark.dynamicAllocation.*)"
+    actuation: ClassVar[str | None] = "live"  # executors join and leave a running job
 
     scheduler_backlog_timeout: float = option(1.0, "how long tasks wait before executors are first added", "s")
     sustained_scheduler_backlog_timeout: float | None = option(
@@ -200,19 +200,16 @@ class SparkDynamicAllocation(Policy):
 
 def _tasks(observation: Observation) -> Tasks:
     latest, waiting = observation.latest, waiting_records(observation)
-    running, pending = [], []
+    most = Tasks(0, 0)
     for name in observation.topology.names:
         operator = latest.operators.get(name)
         if operator is None or operator.useful_seconds is None:
             raise MissingFigureError("useful_seconds", name)
-        running.append(operator.useful_seconds / latest.seconds)
-        if waiting[name] > 0:
-            pending.append(waiting[name] * execution_seconds(name, observation.samples) / latest.seconds)
-    return Tasks(_together(observation.execution, running), _together(observation.execution, pending))
-
-
-def _together(execution: Execution, tasks: Iterable[float]) -> int:
-    return _whole(sum(tasks) if execution is Execution.AT_ONCE else max(tasks, default=0.0))
+        work = waiting[name] * execution_seconds(name, observation.samples) if waiting[name] > 0 else 0.0
+        tasks = Tasks(_whole(operator.useful_seconds / latest.seconds), _whole(work / latest.seconds))
+        most = max(most, tasks, key=lambda tasks: tasks.total)
+    copies = 1 if observation.execution is Execution.IN_TURN else len(observation.topology.names)
+    return Tasks(copies * most.running, copies * most.pending)
 
 
 def _whole(number: float) -> int:
