@@ -22,8 +22,8 @@ def window(**operators: OperatorSample) -> Sample:
 
 def test_a_fan_in_adds_what_its_parents_send_as_in_figure_5() -> None:
     sample = window(
-        o1=OperatorSample(1, records_in=1000, records_out=1000),
-        o2=OperatorSample(1, records_in=500, records_out=500, records_from={"o1": 700}),
+        o1=OperatorSample(1, records_in=1000, records_out=1200),
+        o2=OperatorSample(1, records_in=500, records_out=450, records_from={"o1": 700}),
         o3=OperatorSample(1, records_in=300, records_out=300, records_from={"o1": 300}),
         o4=OperatorSample(1, records_in=480, records_from={"o2": 200, "o3": 300}),
     )

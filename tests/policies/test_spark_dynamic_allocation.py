@@ -74,6 +74,23 @@ def test_a_queue_that_drains_resets_the_doubling() -> None:
     assert driver.executors(8, waiting=50) == 9
 
 
+def test_a_target_that_was_lowered_grows_from_one_again_though_tasks_still_wait() -> None:
+    driver = Driver(SparkDynamicAllocation())
+    assert [driver.executors(1, waiting=50) for _ in range(3)] == [2, 4, 8]
+    # 3 would do, but the others have not been idle for long.
+    assert [driver.executors(1, waiting=2) for _ in range(3)] == [8, 8, 8]
+    assert driver.executors(8, waiting=50) == 9  # and what is there is not asked for again
+
+
+def test_rounds_that_passed_while_the_target_was_too_high_are_made_up_for_once() -> None:
+    driver = Driver(SparkDynamicAllocation())
+    assert [driver.executors(1, waiting=50) for _ in range(3)] == [2, 4, 8]
+    driver.seconds = 3
+    assert driver.executors(1, waiting=2) == 8
+    driver.seconds = 1
+    assert driver.executors(8, waiting=50) == 8 + 1 + 1  # one overdue, one due now
+
+
 def test_a_slow_loop_sees_all_the_rounds_that_passed_within_its_window() -> None:
     driver = Driver(SparkDynamicAllocation(), seconds=3)
     assert driver.executors(1, waiting=50) == 8  # rounds after 1, 2 and 3 seconds: 1 + 1 + 2 + 4

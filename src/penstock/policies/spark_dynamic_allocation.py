@@ -96,8 +96,8 @@ class SparkDynamicAllocation(Policy):
         tasks = _tasks(observation)
         before, alive = observation.plan, self._alive(observation)
         target = alive if self._target is None else self._target
-        released = min(self._expired(observation), max(0, alive - target))
-        executors = max(target, alive - released)
+        expired = self._expired(observation)
+        executors = max(target, alive - expired)
         return Decision.move(
             before,
             self._plan(observation, executors),
@@ -109,7 +109,7 @@ class SparkDynamicAllocation(Policy):
                 "executors_target": target,
                 "executors_to_add": self._to_add,
                 "executors_idle": sum(since is not None for since in self._idle_since),
-                "executors_released": released,
+                "executors_idle_for_long": expired,
                 "executors": executors,
             },
         )
@@ -151,7 +151,8 @@ class SparkDynamicAllocation(Policy):
             self._target = max(min(wanted, needed, most), least)
             added = self._target - before
             self._to_add = 2 * self._to_add if added == self._to_add else 1
-            self._add_time += again
+            # A round that fell due while the target was too high anyway is made up for once, not many times.
+            self._add_time = max(self._add_time, observation.latest.t) + again
             if added <= 0:  # nor would the next round add any, until something changes
                 self._add_time = now + again
 
