@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.guards.quota import Quota
@@ -98,6 +98,7 @@ def test_wishes_of_millions_are_cut_without_counting_them_down(decide: Decide, o
     wishes=st.lists(st.integers(1, 100), min_size=1, max_size=6),
     slots=st.integers(1, 300),
 )
+@settings(deadline=None)
 def test_a_cut_plan_uses_the_whole_quota_and_no_other_cut_leaves_the_poorest_more(
     wishes: list[int], slots: int, decide: Decide, observe: Observe
 ) -> None:

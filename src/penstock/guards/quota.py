@@ -14,9 +14,6 @@ from penstock.model import Decision, Execution, Observation, Plan, ReasonCode, T
 from penstock.model.errors import check_whole
 from penstock.model.options import option
 
-RESOLUTION = 2**20
-"""Steps into which a share of 1 is divided, so that the search for it stays in whole numbers."""
-
 
 @dataclass(frozen=True)
 class Quota(Guard):
@@ -58,15 +55,16 @@ def _shared_out(slots: int, asked: Plan, needed: Plan, topology: Topology) -> di
     tied = groups(topology)
     need = {group: needed[group.names[0]] for group in tied}
     most = {group: asked[group.names[0]] for group in tied}
+    whole = max(need.values())  # a share is level / whole: fine enough that a level adds at most one to any group
 
     def at(level: int) -> dict[Group, int]:
-        return {g: min(max(_rounded_up(need[g] * level, RESOLUTION), g.least), most[g]) for g in tied}
+        return {g: min(max(_rounded_up(need[g] * level, whole), g.least), most[g]) for g in tied}
 
-    highest = max(_rounded_up(most[group] * RESOLUTION, need[group]) for group in tied)
+    highest = max(_rounded_up(most[group] * whole, need[group]) for group in tied)
     level = bisect_right(range(highest + 1), slots, key=lambda level: _cost(at(level))) - 1
     granted = at(max(level, 0))
     spare = slots - _cost(granted)
-    # At most one step of the search is left to hand out: about one instance for each group.
+    # Less than one level is left to hand out, so this ends after one instance for each group.
     while fitting := [group for group in tied if granted[group] < most[group] and len(group.names) <= spare]:
         poorest = min(fitting, key=lambda group: granted[group] / need[group])
         granted[poorest] += 1
