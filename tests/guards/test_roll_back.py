@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from penstock.guards import chain
 from penstock.guards.roll_back import RollBack
 from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, ReasonCode, Sample, Slo
 
@@ -144,6 +145,19 @@ def test_a_roll_back_is_never_rolled_back(decide: Decide, shrunk_from_4_to_3: St
     decision = decide(THREE)
     observation = shrunk_from_4_to_3([GOOD], [SLOW] * 3, by=ReasonCode.ROLL_BACK)
     assert RollBack().vet(decision, observation) is decision
+
+
+def test_no_other_guard_stands_in_the_way_back(
+    decide: Decide, observe: Observe, cycle: Remember, window: Window
+) -> None:
+    """Growing from 2 to 16 choked the job: a backlog piles up and the policy wants still more."""
+    large = Plan({"a": 16})
+    history = (cycle(CHANGE, {"a": 2}, large, samples=(window(CHANGE - 60, **GOOD),)),)
+    samples = tuple(window(CHANGE + 60 * i, throughput=50.0, backlog=3000.0 * (i + 1)) for i in range(3))
+    decision = decide({"a": 30})
+    for guard in chain():
+        decision = guard.vet(decision, observe(large, t=CHANGE + 180, history=history, samples=samples))
+    assert decision.plan == Plan({"a": 2})
 
 
 def test_without_history_everything_passes(decide: Decide, observe: Observe) -> None:
