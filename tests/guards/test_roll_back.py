@@ -1,13 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from penstock.guards import chain
 from penstock.guards.roll_back import RollBack
-from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, ReasonCode, Sample, Slo
+from penstock.model import (
+    Cycle,
+    Decision,
+    InvalidValueError,
+    Observation,
+    Operator,
+    Plan,
+    ReasonCode,
+    Sample,
+    Slo,
+    Topology,
+)
 
 Decide = Callable[..., Decision]
 Observe = Callable[..., Observation]
@@ -213,6 +225,13 @@ def test_only_what_the_bad_plan_changed_is_compared(decide: Decide, rolled_back:
     assert RollBack().vet(decide({"a": 3, "b": 9}), observation).plan == Plan({"a": 4, "b": 5})
     other = decide({"a": 4, "b": 3})
     assert RollBack().vet(other, observation) is other
+
+
+def test_a_bad_plan_of_operators_that_are_gone_blocks_nothing(decide: Decide, rolled_back: Story) -> None:
+    observation = rolled_back(Plan({"old": 3}), Plan({"old": 4}))
+    renamed = replace(observation, plan=FOUR, topology=Topology((Operator("a"),)))
+    decision = decide(THREE)
+    assert RollBack().vet(decision, renamed) is decision
 
 
 def test_a_bad_placement_is_not_tried_again_but_any_other_plan_may_be(decide: Decide, rolled_back: Story) -> None:

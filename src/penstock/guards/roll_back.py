@@ -61,12 +61,11 @@ class RollBack(Guard):
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         change = observation.last_change
         if change is not None and self._made_worse(change, observation):
-            plan, text = (
-                change.before,
-                f"the change to {change.decision.plan} made the job worse: back to {change.before}",
-            )
+            plan = change.before
+            text = f"the change to {change.decision.plan} made the job worse: back to {plan}"
         elif bad := self._proved_bad(decision.plan, observation):
-            plan, text = observation.plan, f"{bad} made the job worse less than {self.seconds:.0f} s ago"
+            plan = observation.plan
+            text = f"{bad} made the job worse less than {self.seconds:.0f} s ago"
         else:
             return decision
         return decision if plan == decision.plan else decision.vetted(self.name, ReasonCode.ROLL_BACK, text, plan)
@@ -124,8 +123,10 @@ def _catches_up(windows: Windows, slo: Slo) -> bool:
 def _repeats(plan: Plan, roll_back: Cycle) -> bool:
     """Whether a plan goes as far from the good plan as the bad one did, in every part that differed."""
     good, bad = roll_back.decision.plan, roll_back.before
-    moves = [(size(good, part) or 0, size(bad, part) or 0, size(plan, part) or 0) for part in parts(bad)]
-    moves = [(was, went, goes) for was, went, goes in moves if was != went]
-    return plan == bad or (
-        bool(moves) and all(goes >= went if went > was else goes <= went for was, went, goes in moves)
-    )
+    if plan == bad:
+        return True
+    if plan.parallelism.keys() != bad.parallelism.keys():  # the job had other operators then
+        return False
+    sizes = ((size(good, part) or 0, size(bad, part) or 0, size(plan, part) or 0) for part in parts(bad))
+    moves = [(was, went, goes) for was, went, goes in sizes if was != went]
+    return bool(moves) and all(goes >= went if went > was else goes <= went for was, went, goes in moves)
