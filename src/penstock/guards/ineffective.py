@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,7 +61,9 @@ class Ineffective(Guard):
         if rolled_back(decision):
             return decision
         present = observation.plan
-        blocked = {part for part in grown(present, decision.plan) if self._grew_in_vain(part, observation)}
+        recent = (cycle for cycle in reversed(observation.history) if observation.t - cycle.t < self.seconds)
+        changes = [cycle for cycle in recent if cycle.changed]
+        blocked = {part for part in grown(present, decision.plan) if self._grew_in_vain(part, changes, observation)}
         plan = resized(decision.plan, lambda part, k: (size(present, part) or k) if part in blocked else k)
         if plan == decision.plan:
             return decision
@@ -68,22 +71,18 @@ class Ineffective(Guard):
         text = f"the last growth of {names} did not help, so something else holds the job back"
         return decision.vetted(self.name, ReasonCode.INEFFECTIVE, text, plan)
 
-    def _grew_in_vain(self, part: Part, observation: Observation) -> bool:
-        growth = _last_growth(part, observation)
-        if growth is None or observation.last_change is None or observation.t - growth.t >= self.seconds:
+    def _grew_in_vain(self, part: Part, changes: Sequence[Cycle], observation: Observation) -> bool:
+        """Whether the last growth of a part, looked for in the changes from the newest back, was in vain."""
+        growth = next((cycle for cycle in changes if part in grown(cycle.before, cycle.decision.plan)), None)
+        if growth is None:
             return False
         small, large = size(growth.before, part) or 0, size(growth.decision.plan, part) or 0
         if (size(observation.plan, part) or 0) < large:
             return False
         before = decided_on(growth)
-        now = observation.since(observation.last_change.t)[-len(before) :]
+        now = observation.since(changes[0].t)[-len(before) :]
         g = self.gain * (min(1.0, large / small - 1.0) if small else 1.0)
         return not _helped(before, now, g, observation.slo)
-
-
-def _last_growth(part: Part, observation: Observation) -> Cycle | None:
-    changes = (cycle for cycle in reversed(observation.history) if cycle.changed)
-    return next((cycle for cycle in changes if part in grown(cycle.before, cycle.decision.plan)), None)
 
 
 def _helped(before: Windows, now: Windows, g: float, slo: Slo) -> bool:
