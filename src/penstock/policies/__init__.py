@@ -16,12 +16,14 @@ class Policy(Protocol):
     """A pure function from what was observed to a decision.
 
     `name` is the file's name; `source` says which paper and equations it follows; `measurements` is how many
-    samples it wants of each decision interval.
+    samples it wants of each decision interval; `actuation` is how the policy's own system changes a job, where its
+    paper says so: "live", "restart" (queues survive) or "lossy_restart" (queues are lost).
     """
 
     name: ClassVar[str]
     source: ClassVar[str] = ""
     measurements: ClassVar[int] = 1
+    actuation: ClassVar[str | None] = None
 
     def decide(self, observation: Observation) -> Decision: ...
 
