@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,7 @@ class Loop:
         self._history: deque[Cycle] = deque(maxlen=self.settings.remembered_cycles)
         self._deadline = Deadline(self.settings.policy_limit_seconds)
         self._store_is_lost = False
+        self._forecast_from = -math.inf  # the newest time that the forecaster knows
 
     def run_once(self) -> Cycle:
         """One cycle: monitor, analyse, plan, execute."""
@@ -145,8 +147,7 @@ class Loop:
         if self.forecaster is None:
             return None
         rate = self.forecaster.predict(self.settings.interval_seconds)
-        error = getattr(self.forecaster, "mean_absolute_error", None)
-        return None if rate is None else Forecast(self.forecaster.name, rate, error)
+        return None if rate is None else Forecast(self.forecaster.name, rate, self.forecaster.mean_absolute_error)
 
     def _take(self, samples: Iterable[Sample]) -> int:
         """Put the samples that count into the window; how many there were."""
@@ -154,8 +155,10 @@ class Loop:
         self._samples.extend(fresh)
         if self.forecaster is not None:
             for sample in fresh:
-                if sample.input_rate is not None:
+                # A monitor that starts again may show a window twice; forecasters take times that grow.
+                if sample.input_rate is not None and sample.end > self._forecast_from:
                     self.forecaster.learn(sample.end, sample.job_input_rate)
+                    self._forecast_from = sample.end
         return len(fresh)
 
     # Act and remember ------------------------------------------------------------------------------------------

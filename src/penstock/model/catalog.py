@@ -62,6 +62,8 @@ class Catalog(Generic[T]):
         module_name, _, class_name = name.partition(":")
         try:
             member = getattr(importlib.import_module(module_name), class_name)
-        except (ImportError, AttributeError, ValueError) as error:
+        except Exception as error:  # the module is not ours: anything may happen in it
             raise InvalidValueError(self.kind, f"{name!r} cannot be loaded: {error}") from None
+        if not isinstance(member, type) or not isinstance(getattr(member, "name", None), str):
+            raise InvalidValueError(self.kind, f"{name!r} must be a class with a name of its own")
         return cast("type[T]", member)

@@ -119,8 +119,9 @@ def direction(before: Plan, target: Plan) -> ReasonCode:
     names = target.parallelism
     up = any(k > before.parallelism.get(name, 0) for name, k in names.items())
     down = any(k < before.parallelism.get(name, 0) for name, k in names.items())
-    up |= (target.executors or 0) > (before.executors or 0)
-    down |= (target.executors or 0) < (before.executors or 0)
+    if before.executors is not None and target.executors is not None:
+        up |= target.executors > before.executors
+        down |= target.executors < before.executors
     if up and down:
         return ReasonCode.REBALANCE
     if up:

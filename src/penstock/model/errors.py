@@ -20,17 +20,25 @@ class InvalidValueError(PenstockError, ValueError):
     """
 
     def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field} {problem}")
+        super().__init__(field, problem)  # both, so that it can be sent to another process
         self.field = field
         self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.problem}"
 
 
 def check_number(field: str, value: float | None, minimum: float = 0.0) -> None:
     """Refuse text, NaN, infinity and anything below `minimum`; None means "not measured" and passes."""
-    if value is None:
+    if value is None or (type(value) is float and minimum <= value < math.inf):  # nearly always
         return
+    check_required_number(field, value, minimum)
+
+
+def check_required_number(field: str, value: float, minimum: float = 0.0) -> None:
+    """As `check_number`, for a figure that nobody can do without: None is refused too."""
     try:
-        if minimum <= value < math.inf:
+        if minimum <= value < math.inf and value is not True and value is not False:
             return
     except TypeError:
         pass
@@ -69,5 +77,9 @@ class MissingFigureError(PenstockError):
     """
 
     def __init__(self, figure: str, of: str = "the job") -> None:
-        super().__init__(f"{figure} of {of} was not measured")
+        super().__init__(figure, of)
         self.figure = figure
+        self.of = of
+
+    def __str__(self) -> str:
+        return f"{self.figure} of {self.of} was not measured"

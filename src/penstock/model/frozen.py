@@ -58,5 +58,9 @@ class FrozenMap(Mapping[K, V], Generic[K, V]):
             self._hash = hash(frozenset(self._data.items()))
         return self._hash
 
+    def __reduce__(self) -> tuple[type[FrozenMap[K, V]], tuple[dict[K, V]]]:
+        # Without the hash: that of a text differs from process to process.
+        return FrozenMap, (self._data,)
+
     def __repr__(self) -> str:
         return f"FrozenMap({self._data!r})"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from penstock.model.decision import Decision
+from penstock.model.errors import MissingFigureError, check_number, check_required_number
 from penstock.model.plan import Execution, Plan, Worker
 from penstock.model.sample import Sample
 from penstock.model.slo import Slo
@@ -47,6 +48,10 @@ class Forecast:
     input_rate: float
     mean_absolute_error: float | None = None
 
+    def __post_init__(self) -> None:
+        check_required_number("forecast: input_rate", self.input_rate)
+        check_number("forecast: mean_absolute_error", self.mean_absolute_error)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
@@ -68,6 +73,8 @@ class Observation:
 
     @property
     def latest(self) -> Sample:
+        if not self.samples:
+            raise MissingFigureError("a sample")
         return self.samples[-1]
 
     @cached_property

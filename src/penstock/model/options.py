@@ -7,11 +7,13 @@ the reference pages all look at these fields; nothing lists them a second time.
 from __future__ import annotations
 
 import dataclasses
+import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 from penstock.model.errors import InvalidValueError, unknown
+from penstock.model.frozen import FrozenMap
 
 
 def option(default: Any, meaning: str, unit: str = "") -> Any:
@@ -66,15 +68,27 @@ def _word(annotation: Any) -> str:
 
 
 def _fit(field: str, value: Any, hint: Any) -> Any:
-    """Let a whole number stand for a float and a list for a tuple; refuse any other mismatch."""
-    accepted = typing.get_args(hint) if typing.get_origin(hint) not in (None, tuple) else (hint,)
+    """Let a whole number stand for a float, a list for a tuple, a dict for a mapping; refuse any other mismatch."""
+    accepted = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     for kind in accepted:
-        plain = typing.get_origin(kind) or kind
+        plain, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
+        if plain is tuple and isinstance(value, list | tuple):
+            return _fit_each(field, value, inner)
+        if plain is Mapping and isinstance(value, Mapping):
+            return FrozenMap({_fit(field, k, inner[0]): _fit(f"{field}: {k}", v, inner[1]) for k, v in value.items()})
         if plain is float and type(value) is int:
             return float(value)
-        if plain is tuple and isinstance(value, list | tuple):
-            return tuple(value)
+        if plain is float and value != value:
+            raise InvalidValueError(field, "must be a number, not nan")
         if type(value) is plain or (value is None and kind is type(None)):
             return value
     words = " or ".join("nothing" if kind is type(None) else _word(kind) for kind in accepted)
     raise InvalidValueError(field, f"must be of type {words}, not {value!r}")
+
+
+def _fit_each(field: str, values: list[Any] | tuple[Any, ...], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    if kinds[1:] == (Ellipsis,):
+        kinds = kinds[:1] * len(values)
+    if len(values) != len(kinds):
+        raise InvalidValueError(field, f"must have {len(kinds)} values, not {len(values)}")
+    return tuple(_fit(field, value, kind) for value, kind in zip(values, kinds, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from penstock.model.errors import InvalidValueError, check_number, check_whole, unknown
+from penstock.model.errors import InvalidValueError, check_required_number, check_whole, unknown
 from penstock.model.frozen import FrozenMap
 from penstock.model.topology import Topology
 
@@ -21,7 +21,9 @@ class Worker:
     memory_mb: float = math.inf
 
     def __post_init__(self) -> None:
-        check_number(f"worker {self.name}: cores", self.cores)
+        check_required_number(f"worker {self.name}: cores", self.cores)
+        if self.memory_mb != math.inf:
+            check_required_number(f"worker {self.name}: memory_mb", self.memory_mb)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Plan:
     placement: Mapping[str, tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
+        if not self.parallelism:
+            raise InvalidValueError("parallelism", "must name at least one operator")
         for name, k in self.parallelism.items():
             if type(k) is not int or k < 1:
                 check_whole(f"parallelism of {name}", k, 1)
@@ -89,7 +93,7 @@ class Plan:
             return
         for name in self.parallelism:
             if name not in topology.names:
-                raise InvalidValueError("plan", f"names an operator that {unknown(name, topology.names)}")
+                raise InvalidValueError("plan: operator", unknown(name, topology.names))
         missing = ", ".join(name for name in topology.names if name not in self.parallelism)
         raise InvalidValueError("plan", f"must give a parallelism for every operator, but not for {missing}")
 

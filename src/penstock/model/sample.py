@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.model.errors import InvalidValueError, check_number, check_whole
+from penstock.model.errors import InvalidValueError, check_number, check_required_number, check_whole
 from penstock.model.frozen import FrozenMap
 
 STATISTICS = ("mean", "p50", "p95", "p99")
@@ -21,8 +21,10 @@ class Latency:
     p99: float | None = None
 
     def __post_init__(self) -> None:
-        for statistic in STATISTICS:
-            check_number(f"latency: {statistic}", getattr(self, statistic))
+        check_number("latency: mean", self.mean)
+        check_number("latency: p50", self.p50)
+        check_number("latency: p95", self.p95)
+        check_number("latency: p99", self.p99)
 
     def at(self, statistic: str) -> float | None:
         """The figure of that name; the mean stands in for a percentile that was not measured.
@@ -66,7 +68,7 @@ class OperatorSample:
         check_number("latency_ms", self.latency_ms)
         if self.records_from is not None:
             for parent, count in self.records_from.items():
-                check_number(f"records_from {parent}", count)
+                check_required_number(f"records_from {parent}", count)
             if type(self.records_from) is not FrozenMap:
                 object.__setattr__(self, "records_from", FrozenMap(self.records_from))
 
@@ -98,13 +100,13 @@ class Sample:
     warm_up: bool = False
 
     def __post_init__(self) -> None:
-        check_number("t", self.t)
-        check_number("seconds", self.seconds)
+        check_required_number("t", self.t)
+        check_required_number("seconds", self.seconds)
         if self.seconds <= 0:
             raise InvalidValueError("seconds", f"must be more than 0, not {self.seconds!r}")
         if isinstance(self.input_rate, Mapping):
             for root, rate in self.input_rate.items():
-                check_number(f"input_rate of {root}", rate)
+                check_required_number(f"input_rate of {root}", rate)
             if type(self.input_rate) is not FrozenMap:
                 object.__setattr__(self, "input_rate", FrozenMap(self.input_rate))
         else:
@@ -114,6 +116,11 @@ class Sample:
         check_number("dropped", self.dropped)
         if self.executors is not None:
             check_whole("executors", self.executors)
+        _check_latency("processing_latency_ms", self.processing_latency_ms)
+        _check_latency("event_latency_ms", self.event_latency_ms)
+        for name, operator in self.operators.items():
+            if not isinstance(operator, OperatorSample):
+                raise InvalidValueError(f"operators: {name}", f"must be an OperatorSample, not {operator!r}")
         if type(self.operators) is not FrozenMap:
             object.__setattr__(self, "operators", FrozenMap(self.operators))
 
@@ -133,3 +140,8 @@ class Sample:
         if isinstance(self.input_rate, Mapping):
             return self.input_rate.get(root)
         return self.input_rate
+
+
+def _check_latency(field: str, value: object) -> None:
+    if value is not None and not isinstance(value, Latency):
+        raise InvalidValueError(field, f"must be a Latency, not {value!r}")

@@ -10,6 +10,7 @@ from penstock.model.errors import InvalidValueError, check_choice
 from penstock.model.sample import STATISTICS, Latency, Sample
 
 UNIT_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+SECOND, MILLISECOND = timedelta(seconds=1), timedelta(milliseconds=1)
 DEFAULT_LAG = timedelta(seconds=5)
 
 
@@ -25,7 +26,10 @@ def duration(field: str, value: str | timedelta) -> timedelta:
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h)\s*", str(value))
         if match is None:
             raise InvalidValueError(field, f'must be a time with its unit, such as "500 ms", not {value!r}')
-        length = timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]])
+        try:
+            length = timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]])
+        except OverflowError:
+            raise InvalidValueError(field, f"must be shorter than a million years, not {value!r}") from None
     if length <= timedelta(0):
         raise InvalidValueError(field, f"must be longer than nothing, not {value!r}")
     return length
@@ -56,15 +60,15 @@ class Slo:
 
     @property
     def processing_latency_ms(self) -> float | None:
-        return _milliseconds(self.processing_latency)
+        return _in(MILLISECOND, self.processing_latency)
 
     @property
     def event_latency_ms(self) -> float | None:
-        return _milliseconds(self.event_latency)
+        return _in(MILLISECOND, self.event_latency)
 
     @property
     def drain_seconds(self) -> float | None:
-        return None if self.drain is None else _milliseconds(self.drain) / 1e3  # type: ignore[operator]
+        return _in(SECOND, self.drain)
 
     @property
     def tolerated_lag_seconds(self) -> float:
@@ -79,16 +83,22 @@ class Slo:
             missed.append("processing_latency")
         if _exceeds(sample.event_latency_ms, self.statistic, self.event_latency_ms):
             missed.append("event_latency")
-        if sample.backlog is not None and sample.backlog > self.tolerated_lag_seconds * sample.job_input_rate:
+        if _falls_behind(sample, self.tolerated_lag_seconds):
             missed.append("keep_up")
         return tuple(missed)
 
 
-def _milliseconds(length: str | timedelta | None) -> float | None:
+def _in(unit: timedelta, length: str | timedelta | None) -> float | None:
     if length is None:
         return None
     assert isinstance(length, timedelta)  # __post_init__ has parsed the text
-    return length.total_seconds() * 1e3
+    return length / unit
+
+
+def _falls_behind(sample: Sample, tolerated_lag_seconds: float) -> bool:
+    if sample.backlog is None or sample.input_rate is None:
+        return False
+    return sample.backlog > tolerated_lag_seconds * sample.job_input_rate
 
 
 def _exceeds(latency: Latency | None, statistic: str, target: float | None) -> bool:

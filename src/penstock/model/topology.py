@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
-from penstock.model.errors import InvalidValueError, check_number, check_whole, unknown
+from penstock.model.errors import InvalidValueError, check_choice, check_required_number, check_whole, unknown
 
 
 class Actuation(StrEnum):
@@ -40,8 +40,10 @@ class Operator:
             raise InvalidValueError("operator name", f"must be a word, not {self.name!r}")
         check_whole(f"operator {self.name}: min", self.min, 1)
         check_whole(f"operator {self.name}: max", self.max, 1)
-        check_number(f"operator {self.name}: cpu_cores", self.cpu_cores)
-        check_number(f"operator {self.name}: memory_mb", self.memory_mb)
+        check_required_number(f"operator {self.name}: cpu_cores", self.cpu_cores)
+        check_required_number(f"operator {self.name}: memory_mb", self.memory_mb)
+        check_choice(f"operator {self.name}: actuation", self.actuation, [kind.value for kind in Actuation])
+        object.__setattr__(self, "actuation", Actuation(self.actuation))
         if self.min > self.max:
             raise InvalidValueError(f"operator {self.name}: min", f"must not exceed max, but {self.min} > {self.max}")
 
@@ -69,9 +71,12 @@ class Topology:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", tuple(self.operators))
-        object.__setattr__(self, "edges", tuple((parent, child) for parent, child in self.edges))
+        object.__setattr__(self, "edges", tuple(_pair(edge) for edge in self.edges))
         if not self.operators:
             raise InvalidValueError("operators", "must name at least one operator")
+        for operator in self.operators:
+            if not isinstance(operator, Operator):
+                raise InvalidValueError("operators", f"must each be an Operator, not {operator!r}")
         names = [operator.name for operator in self.operators]
         for name in names:
             if names.count(name) > 1:
@@ -84,7 +89,15 @@ class Topology:
                 raise InvalidValueError("edges", f"must differ, but {edge[0]} -> {edge[1]} stands twice")
         if self.source_partitions is not None:
             check_whole("source_partitions", self.source_partitions, 1)
+        self._check_ties()
         _ = self.order  # refuses a cycle now, not when somebody first walks the graph
+
+    def _check_ties(self) -> None:
+        for tie in dict.fromkeys(operator.tie for operator in self.operators if operator.tie is not None):
+            tied = [operator for operator in self.operators if operator.tie == tie]
+            least, most = max(operator.min for operator in tied), min(operator.max for operator in tied)
+            if least > most:
+                raise InvalidValueError(f"tie {tie}", f"cannot hold: one operator has min {least}, another max {most}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -137,3 +150,13 @@ class Topology:
         if self.source_partitions is not None and name in self.roots:
             return max(self[name].min, min(most, self.source_partitions))
         return most
+
+    def clamp(self, name: str, parallelism: int) -> int:
+        """The nearest parallelism that the operator may have and can use."""
+        return min(max(parallelism, self[name].min), self.ceiling(name))
+
+
+def _pair(edge: object) -> tuple[str, str]:
+    if not isinstance(edge, tuple | list) or len(edge) != 2:
+        raise InvalidValueError("edges", f"must be pairs of a parent and a child, not {edge!r}")
+    return edge[0], edge[1]

@@ -29,7 +29,7 @@ class Ds2(Policy):
         topology, rates = observation.topology, true_rates(observation)
         load = arriving(topology, rates, input_rates(observation))
         needed = {name: instances(load[name], rates[name].processing) for name in topology.names}
-        target = observation.plan.changed({name: topology[name].clamp(k) for name, k in needed.items()})
+        target = observation.plan.changed({name: topology.clamp(name, k) for name, k in needed.items()})
         busiest = max(topology.names, key=lambda n: load[n] / rates[n].processing / observation.plan[n])
         utilisation = load[busiest] / rates[busiest].processing / observation.plan[busiest]
         return Decision.move(

@@ -1,0 +1,65 @@
+"""What every forecaster has in common: the order of time, the floor at zero, the error measured as it goes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.forecast import Forecaster, State
+from penstock.forecast._error import RunningError
+from penstock.model.errors import InvalidValueError, check_required_number
+
+
+@dataclass
+class OnlineForecaster(Forecaster):
+    """A forecaster only says how it takes a measurement in, how it looks ahead, and what it must remember.
+
+    Before each measurement is taken in, it is predicted; the misses make `error`.
+    """
+
+    error: RunningError = field(init=False, default_factory=RunningError)
+    learnt_until: float | None = field(init=False, default=None)
+
+    def learn(self, t: float, rate: float) -> None:
+        check_required_number("t", t)
+        check_required_number("rate", rate)
+        if self.learnt_until is not None:
+            if t <= self.learnt_until:
+                raise InvalidValueError("t", f"must be later than {self.learnt_until:g} s, not {t:g} s")
+            self.error.add(max(0.0, self._ahead(t - self.learnt_until)), rate)
+        self._take(float(t), float(rate))
+        self.learnt_until = float(t)
+
+    def predict(self, seconds_ahead: float) -> float | None:
+        check_required_number("seconds_ahead", seconds_ahead)
+        return None if self.learnt_until is None else max(0.0, self._ahead(seconds_ahead))
+
+    @property
+    def mean_absolute_error(self) -> float | None:
+        return self.error.mean_absolute
+
+    def state(self) -> State:
+        return {"learnt_until": self.learnt_until, "error": self.error.state(), "memory": self._memory()}
+
+    def restore(self, state: State) -> None:
+        self.learnt_until = state["learnt_until"]
+        self.error = RunningError.restored(state["error"])
+        self._remember(state["memory"])
+
+    @abstractmethod
+    def _take(self, t: float, rate: float) -> None:
+        """Take in a measurement; `learnt_until` is still the time of the one before."""
+
+    @abstractmethod
+    def _ahead(self, seconds: float) -> float:
+        """The rate that long after the last measurement; there is one."""
+
+    @abstractmethod
+    def _memory(self) -> dict[str, Any]:
+        """All that `_take` has changed, as plain JSON values."""
+
+    @abstractmethod
+    def _remember(self, memory: Mapping[str, Any]) -> None:
+        """The inverse of `_memory`."""

@@ -1,0 +1,38 @@
+"""Tomorrow is like today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from penstock.forecast._base import OnlineForecaster
+
+
+@dataclass
+class Last(OnlineForecaster):
+    """Expects the last measured rate, however far ahead: what every other forecaster must beat.
+
+    >>> forecaster = Last()
+    >>> forecaster.learn(0, 100)
+    >>> forecaster.learn(60, 140)
+    >>> forecaster.predict(60), forecaster.mean_absolute_error
+    (140.0, 40.0)
+    """
+
+    name: ClassVar[str] = "last"
+    source: ClassVar[str] = "the naive forecast"
+
+    _rate: float = field(init=False, default=0.0)
+
+    def _take(self, t: float, rate: float) -> None:
+        self._rate = rate
+
+    def _ahead(self, seconds: float) -> float:
+        return self._rate
+
+    def _memory(self) -> dict[str, Any]:
+        return {"rate": self._rate}
+
+    def _remember(self, memory: Mapping[str, Any]) -> None:
+        self._rate = memory["rate"]
