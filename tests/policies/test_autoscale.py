@@ -122,10 +122,11 @@ def test_roots_share_the_backlog_by_what_they_read() -> None:
     assert Autoscale().decide(seen(job, Plan({"x": 1, "y": 1}), [sample])).figures["pending"] == {"x": 300, "y": 100}
 
 
-def test_where_no_queue_is_counted_the_window_tells_what_was_left() -> None:
+def test_a_queue_that_nobody_counted_is_not_taken_for_empty() -> None:
     operators = {"work": OperatorSample(1, 80, 80, 8.0)}
     samples = [Sample(t=STEP * i, seconds=STEP, input_rate=10, operators=operators) for i in range(6)]
-    assert Autoscale().decide(seen(ALONE, Plan({"work": 1}), samples)).figures["pending"] == {"work": 120}
+    with pytest.raises(MissingFigureError, match="queue of work"):
+        Autoscale().decide(seen(ALONE, Plan({"work": 1}), samples))
 
 
 def test_one_measurement_as_long_as_a_window_is_enough() -> None:

@@ -23,7 +23,8 @@ from penstock.performance.activity import (
 from penstock.performance.placement import placed
 from penstock.performance.regression import least_squares
 from penstock.performance.true_rates import TrueRates, true_rates
-from penstock.performance.windows import merged, received, windows
+from penstock.performance.waiting import waiting_records
+from penstock.performance.windows import received, windows
 from penstock.policies import Policy
 
 ROUNDING = 1e-6
@@ -105,9 +106,10 @@ class Autoscale(Policy):
     def _estimates(self, observation: Observation, window: Sequence[Sample]) -> dict[str, Estimate]:
         steady = tuple(sample for sample in observation.samples if not self._in_grace(sample, observation))
         past = windows(steady, self.window_seconds)[-1 - self.earlier_windows :]
-        rates = true_rates(replace(observation, samples=past))
+        rates, pending = true_rates(replace(observation, samples=past)), waiting_records(observation)
         return {
-            name: self._estimate(name, observation, window, past, rates[name]) for name in observation.topology.names
+            name: self._estimate(name, observation, window, past, rates[name], pending[name])
+            for name in observation.topology.names
         }
 
     def _in_grace(self, sample: Sample, observation: Observation) -> bool:
@@ -115,7 +117,13 @@ class Autoscale(Policy):
         return any(t + ROUNDING < sample.end and sample.t < t + self.grace_seconds - ROUNDING for t in changes)
 
     def _estimate(
-        self, name: str, observation: Observation, window: Sequence[Sample], past: Sequence[Sample], rates: TrueRates
+        self,
+        name: str,
+        observation: Observation,
+        window: Sequence[Sample],
+        past: Sequence[Sample],
+        rates: TrueRates,
+        pending: float,
     ) -> Estimate:
         topology, degree = observation.topology, observation.plan[name]
         newest, step = window[-1], window[-1].seconds
@@ -129,7 +137,7 @@ class Autoscale(Policy):
         capacities = [capacity(latency, count * step, degree) for latency in latencies]
         return Estimate(
             received=estimated_received(trend, [newest.end + (k + 1) * step for k in range(count)]),
-            pending=_pending(name, observation, merged(window)),
+            pending=pending,
             capacity=capacities[-1],
             estimated_capacity=estimated_capacity(capacities),
             selectivity=rates.selectivity,
@@ -146,24 +154,6 @@ def _processing_rates(name: str, past: Sequence[Sample]) -> list[float]:
         if operator is not None and operator.records_in and operator.useful_seconds:
             rates.append(operator.records_in / operator.useful_seconds)
     return rates
-
-
-def _pending(name: str, observation: Observation, window: Sample) -> float:
-    """Records that wait for an operator: its queue and, for a root, its part of what waits in the source.
-
-    Where nobody counts a queue, what the window saw arrive and not processed is the part of it that is known.
-    """
-    topology, operator = observation.topology, window.operators.get(name)
-    waiting = operator.queue if operator is not None else None
-    if name in topology.roots and window.backlog is not None:
-        rates = {root: window.input_rate_of(root) or 0.0 for root in topology.roots}
-        total = sum(rates.values())
-        share = rates[name] / total if total else 1.0 / len(rates)
-        return (waiting or 0.0) + window.backlog * share
-    if waiting is not None:
-        return waiting
-    processed = operator.records_in if operator is not None else None
-    return 0.0 if processed is None else max(0.0, received(name, topology, window) - processed)
 
 
 def _local_figures(estimates: dict[str, Estimate]) -> dict[str, dict[str, float | bool]]:
