@@ -74,7 +74,7 @@ class Autoscale(Policy):
         activities = {name: Activity.of(levels[name], self.low, self.high) for name in topology.names}
         actions = {name: Action.of(activities[name], estimates[name].increasing) for name in topology.names}
         degrees = {name: new_degree(plan[name], levels[name], activities[name], actions[name]) for name in levels}
-        within = {name: min(max(k, topology[name].min), topology.ceiling(name)) for name, k in degrees.items()}
+        within = {name: topology.clamp(name, k) for name, k in degrees.items()}
         busiest = max(topology.names, key=lambda name: levels[name])
         return Decision.move(
             plan,
