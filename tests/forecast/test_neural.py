@@ -125,6 +125,21 @@ def test_it_trains_again_from_what_it_knew() -> None:
     assert forecaster.state()["memory"]["trainings"] == 3
 
 
+def test_a_later_training_begins_with_the_network_there_is() -> None:
+    """One generation alone learns nothing; after a good training it keeps what was learnt."""
+    rates = smooth_walk(5)
+    taught, lazy, fresh = Neural(), Neural(iterations=1, retrain_seconds=5), Neural(iterations=1)
+    for t, rate in enumerate(rates[:206]):
+        taught.learn(t, rate)
+        fresh.learn(t, rate)
+    lazy.restore(taught.state())
+    lazy.learn(206, rates[206])
+    fresh.learn(206, rates[206])
+    assert lazy.state()["memory"]["trainings"] == 2
+    near, far = ((each.predict(1) or 0.0) - rates[207] for each in (lazy, fresh))
+    assert abs(near) < 0.5 * abs(far)
+
+
 def test_after_a_restart_it_goes_on_bit_for_bit() -> None:
     rates = smooth_walk(3)
     whole, first = Neural(iterations=40, retrain_seconds=15), Neural(iterations=40, retrain_seconds=15)
@@ -178,19 +193,25 @@ def test_less_energy_is_always_accepted_and_more_the_rarer_the_colder() -> None:
     assert passed(0.0)[1:] == [0.0, 0.0]
 
 
-def test_training_keeps_the_best_it_ever_met() -> None:
+def trained(iterations: int, temperature: float = 0.01, cooling: float = 0.98, enough: float = 0.0) -> float:
+    """The energy reached on a sine."""
     network = Network(3, 3, 1.0)
     series = np.array([0.5 + 0.3 * np.sin(i / 3) for i in range(60)])
     patterns = np.lib.stride_tricks.sliding_window_view(series[:-1], 3)
+    annealing = Annealing(20, iterations, 0.9, 0.2, temperature, cooling, enough)
+    best = annealing.train(network, patterns, series[3:], np.random.default_rng(5))
+    return float(network.energies(best[None, :], patterns, series[3:])[0])
 
-    def energy(iterations: int) -> float:
-        annealing = Annealing(20, iterations, 0.9, 0.2, 0.01, 0.98, 0.0)
-        best = annealing.train(network, patterns, series[3:], np.random.default_rng(5))
-        return float(network.energies(best[None, :], patterns, series[3:])[0])
 
-    reached = [energy(iterations) for iterations in (1, 10, 100, 400)]
-    assert all(later <= earlier for earlier, later in pairwise(reached))
+def test_training_gets_better_and_keeps_the_best_it_ever_met() -> None:
+    reached = [trained(iterations) for iterations in (1, 10, 100, 400)]
     assert reached[-1] < 0.05 * reached[0]
+    hot = [trained(iterations, temperature=1e3, cooling=1.0) for iterations in range(1, 30)]
+    assert all(later <= earlier for earlier, later in pairwise(hot))
+
+
+def test_training_ends_when_it_is_good_enough() -> None:
+    assert trained(100, enough=1.0) == trained(1, enough=1.0) > trained(100)
 
 
 @pytest.mark.parametrize(

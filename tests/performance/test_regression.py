@@ -39,6 +39,11 @@ def test_it_agrees_with_numpy(ys: list[int]) -> None:
     assert line.intercept == pytest.approx(intercept, abs=1e-6)
 
 
+def test_a_difference_in_the_last_digit_is_no_trend() -> None:
+    assert least_squares([10, 20, 30], [0.3, 0.3, 0.1 + 0.2]).slope == 0.0
+    assert least_squares([10, 20, 30], [0.3, 0.3, 0.30001]).slope > 0.0
+
+
 def test_unix_times_cost_no_precision() -> None:
     line = least_squares([1.7e9, 1.7e9 + 10, 1.7e9 + 20], [100, 110, 120])
     assert line.at(1.7e9 + 30) == pytest.approx(130, abs=1e-9)

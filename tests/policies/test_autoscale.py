@@ -136,13 +136,24 @@ def test_one_measurement_as_long_as_a_window_is_enough() -> None:
     assert decision.figures["LAL"]["work"] == pytest.approx(1.0)
 
 
+def test_measurements_of_different_length_count_by_their_rate() -> None:
+    long = Sample(t=0, seconds=30, input_rate=10, operators={"work": OperatorSample(1, 300, 300, 15.0, queue=0)})
+    decision = Autoscale().decide(seen(ALONE, Plan({"work": 1}), [long, *working([100] * 3, 0.05, start=30.0)]))
+    assert decision.figures["EstimR"]["work"] == pytest.approx(600)
+    assert decision.figures["increasing"] == {"work": False}
+
+
 def test_measurements_within_the_grace_period_do_not_count() -> None:
-    calm, shaken = working([100] * 6, 0.05), working([5000, 100, 100, 100, 100, 100], 0.05, start=60.0)
+    calm = working([100] * 6, 0.05)
+    shaken = working([5000], latency=0.5, start=60.0) + working([100] * 5, 0.05, start=70.0)
     move = Decision.move(Plan({"work": 1}), Plan({"work": 2}), "more")
     change = Cycle(t=60, mode=Mode.ACTIVE, before=Plan({"work": 1}), decision=move, applied=True)
     observation = seen(ALONE, Plan({"work": 2}), calm + shaken, history=(change,))
-    assert Autoscale(grace_seconds=10).decide(observation).figures["EstimR"]["work"] == pytest.approx(600)
-    assert Autoscale(grace_seconds=0).decide(observation).figures["EstimR"]["work"] < 600
+    patient, hasty = (Autoscale(grace_seconds=grace).decide(observation).figures for grace in (10.0, 0.0))
+    assert patient["EstimR"]["work"] == pytest.approx(600)
+    assert patient["Capacity"]["work"] == pytest.approx(2400)
+    assert hasty["EstimR"]["work"] < 600
+    assert hasty["Capacity"]["work"] < 300
     nothing_yet = Autoscale(grace_seconds=60).decide(observation)
     assert nothing_yet.reason.code is ReasonCode.WARMING_UP
     assert nothing_yet.plan == observation.plan
