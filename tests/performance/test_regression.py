@@ -26,7 +26,9 @@ def test_one_moment_says_nothing_about_a_trend(xs: list[float], ys: list[float])
 @given(value=st.floats(1e-3, 1e9), count=st.integers(1, 30))
 def test_equal_measurements_have_no_slope_at_all(value: float, count: int) -> None:
     """AUTOSCALE calls any slope above 0 increasing, so rounding must not make one."""
-    assert least_squares([1.7e9 + 10 * i for i in range(count)], [value] * count).slope == 0.0
+    line = least_squares([1.7e9 + 10 * i for i in range(count)], [value] * count)
+    assert line.slope == 0.0
+    assert line.at(1.8e9) == value
 
 
 @settings(deadline=None)

@@ -34,7 +34,9 @@ def least_squares(xs: Sequence[float], ys: Sequence[float]) -> Line:
     >>> line.slope, line.intercept, line.at(40)
     (2.0, 80.0, 160.0)
     """
-    x, y = fsum(xs) / len(xs), fsum(ys) / len(ys)
+    # Means as seen from the last point: equal values have that very value as their mean, to the last bit.
+    x = xs[-1] + fsum(xi - xs[-1] for xi in xs) / len(xs)
+    y = ys[-1] + fsum(yi - ys[-1] for yi in ys) / len(ys)
     spread = fsum((xi - x) ** 2 for xi in xs)
     if spread == 0.0:
         return Line(0.0, x, y)
