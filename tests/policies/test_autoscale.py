@@ -136,6 +136,15 @@ def test_one_measurement_as_long_as_a_window_is_enough() -> None:
     assert decision.figures["LAL"]["work"] == pytest.approx(1.0)
 
 
+def test_a_change_long_ago_does_not_stop_long_measurements() -> None:
+    move = Decision.move(Plan({"work": 2}), Plan({"work": 1}), "less")
+    change = Cycle(t=10, mode=Mode.ACTIVE, before=Plan({"work": 2}), decision=move, applied=True)
+    operators = {"work": OperatorSample(1, 1200, 1200, 90.0, queue=0)}
+    sample = Sample(t=100, seconds=90, input_rate=1200 / 90, operators=operators)
+    decision = Autoscale().decide(seen(ALONE, Plan({"work": 1}), [sample], history=(change,)))
+    assert decision.figures["LAL"]["work"] == pytest.approx(1.0)
+
+
 def test_measurements_of_different_length_count_by_their_rate() -> None:
     long = Sample(t=0, seconds=30, input_rate=10, operators={"work": OperatorSample(1, 300, 300, 15.0, queue=0)})
     decision = Autoscale().decide(seen(ALONE, Plan({"work": 1}), [long, *working([100] * 3, 0.05, start=30.0)]))

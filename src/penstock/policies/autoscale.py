@@ -94,14 +94,11 @@ class Autoscale(Policy):
 
     def _window(self, observation: Observation) -> tuple[Sample, ...]:
         """The measurements of the last window, as far as they are later than a change and its grace period."""
-        change = observation.last_change
-        start = observation.latest.end - self.window_seconds
+        latest, change = observation.latest, observation.last_change
+        start = latest.end - max(self.window_seconds, latest.seconds)  # a measurement may be longer than the window
         if change is not None:
             start = max(start, change.t + self.grace_seconds)
-        recent = observation.since(start - ROUNDING)
-        if recent or change is not None:
-            return recent
-        return (observation.latest,)  # one measurement is longer than the window: it is the window
+        return observation.since(start - ROUNDING)
 
     def _estimates(self, observation: Observation, window: Sequence[Sample]) -> dict[str, Estimate]:
         steady = tuple(sample for sample in observation.samples if not self._in_grace(sample, observation))
