@@ -10,3 +10,15 @@ class WallClock:
 
     def now(self) -> float:
         return time.time()
+
+
+class Stopwatch:
+    """Milliseconds since it was last asked."""
+
+    def __init__(self) -> None:
+        self._since = time.perf_counter()
+
+    def lap_ms(self) -> float:
+        now = time.perf_counter()
+        elapsed, self._since = now - self._since, now
+        return 1e3 * elapsed

@@ -13,6 +13,10 @@ class TooSlowError(Exception):
     """The call did not return in time; it may still be running."""
 
 
+class StillBusyError(TooSlowError):
+    """The call was not begun, because an earlier one has not returned."""
+
+
 class _Call(threading.Thread, Generic[T]):
     def __init__(self, function: Callable[[], T]) -> None:
         super().__init__(daemon=True, name="penstock-policy")
@@ -23,7 +27,7 @@ class _Call(threading.Thread, Generic[T]):
     def run(self) -> None:
         try:
             self.result = self.function()
-        except BaseException as error:  # handed to the caller, who decides
+        except BaseException as error:  # even sys.exit() ends this call only
             self.error = error
 
 
@@ -48,7 +52,7 @@ class Deadline:
         if self.seconds is None:
             return function()
         if self.busy:
-            raise TooSlowError("an earlier call is still running")
+            raise StillBusyError("an earlier call is still running")
         call = _Call(function)
         call.start()
         call.join(self.seconds)
@@ -56,5 +60,5 @@ class Deadline:
             self._left_behind = call
             raise TooSlowError(f"no answer within {self.seconds:g} s")
         if call.error is not None:
-            raise call.error
+            raise call.error if isinstance(call.error, Exception) else RuntimeError(repr(call.error))
         return call.result

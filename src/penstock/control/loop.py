@@ -5,22 +5,21 @@ from __future__ import annotations
 import logging
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from penstock.control.deadline import Deadline, TooSlowError
+from penstock.control.deadline import Deadline, StillBusyError, TooSlowError
 from penstock.control.ports import Actuator, Clock, Monitor, Store
-from penstock.control.think import think
+from penstock.control.think import as_learner, foresee, sentence, teach, think
 from penstock.forecast import Forecaster
 from penstock.guards import Guard
 from penstock.model import (
     Cycle,
     Decision,
     Execution,
-    Forecast,
     Mode,
     Observation,
-    PenstockError,
     Plan,
     ReasonCode,
     Sample,
@@ -28,7 +27,7 @@ from penstock.model import (
     Topology,
     Worker,
 )
-from penstock.policies import Learner, Policy
+from penstock.policies import Policy, State
 
 log = logging.getLogger("penstock")
 
@@ -75,15 +74,16 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
+        self._unseen = 0  # how many of the newest samples nobody has learnt from yet
         self._history: deque[Cycle] = deque(maxlen=self.settings.remembered_cycles)
         self._deadline = Deadline(self.settings.policy_limit_seconds)
-        self._store_is_lost = False
-        self._forecast_from = -math.inf  # the newest time that the forecaster knows
+        self._learner = as_learner(self.policy)
+        self._complaints: set[str] = set()
 
     def run_once(self) -> Cycle:
         """One cycle: monitor, analyse, plan, execute."""
-        t, before = self.clock.now(), self.actuator.plan()
-        samples, decision = self._suggest(t, before)
+        t, (before, trouble) = self.clock.now(), self._in_force()
+        samples, decision = self._suggest(t, before, trouble)
         applied, problem = self._act(before, decision)
         return self._remember(Cycle(
             t=t, mode=self.mode, before=before, decision=decision,
@@ -91,22 +91,40 @@ class Loop:
         ))  # fmt: skip
 
     def resume(self) -> Plan | None:
-        """Take up where an earlier process stopped: its window, its models; returns its plan, if there is one."""
-        cycles = self.store.recent(self.settings.remembered_cycles)
-        for cycle in cycles:
-            self._history.append(cycle)
-            self._take(cycle.samples)
-        state = self.store.state(self.policy.name)
-        if state is not None and isinstance(self.policy, Learner):
-            self.policy.restore(state)
-        if not cycles:
+        """Take up where an earlier process stopped: its window, its models; returns its plan, if there is one.
+
+        What cannot be taken up (a broken store, a job that has other operators by now) is left: the loop
+        starts afresh.
+        """
+        try:
+            cycles = self.store.recent(self.settings.remembered_cycles)
+            state = self.store.state(self.policy.name)
+        except Exception as error:
+            log.warning("the store cannot be read, the loop starts afresh: %s", sentence(error))
             return None
-        last = cycles[-1]
-        return last.decision.plan if last.applied else last.before
+        if not cycles or cycles[-1].before.parallelism.keys() != set(self.topology.names):
+            return None
+        self._history.extend(c for c in cycles if c.before.parallelism.keys() == set(self.topology.names))
+        samples = [sample for cycle in self._history for sample in cycle.samples if not sample.warm_up]
+        self._samples.extend(samples)
+        if self.forecaster is not None:
+            _take_up(self.forecaster.name, partial(teach, self.forecaster, samples))
+        if state is not None and self._learner is not None:
+            _take_up(self.policy.name, partial(self._learner.restore, state))
+        return _after(cycles[-1])
 
     # Suggest and vet -------------------------------------------------------------------------------------------
 
-    def _suggest(self, t: float, before: Plan) -> tuple[tuple[Sample, ...], Decision]:
+    def _in_force(self) -> tuple[Plan, str | None]:
+        """The plan in force; if that cannot be read, the last one known and the trouble."""
+        try:
+            return self.actuator.plan(), None
+        except Exception as error:
+            if not self._history:
+                raise  # nothing is known of this job: there is not even a plan to hold
+            return _after(self._history[-1]), f"the plan in force could not be read: {sentence(error)}"
+
+    def _suggest(self, t: float, before: Plan, trouble: str | None) -> tuple[tuple[Sample, ...], Decision]:
         """What the policy wants, as far as the guards allow it; a hold if that cannot be known."""
         samples: tuple[Sample, ...] = ()
 
@@ -115,12 +133,17 @@ class Loop:
 
         if self.mode is Mode.OFF:
             return hold(ReasonCode.SWITCHED_OFF, "Penstock is switched off")
+        if trouble is not None:
+            return hold(ReasonCode.MONITOR_FAILED, trouble)
         try:
-            samples = tuple(self.monitor.read())
+            measured = tuple(self.monitor.read())
+            fresh = self._new(measured)
         except Exception as error:
-            return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {_sentence(error)}")
-        fresh = self._take(samples)
-        if samples and not fresh:
+            return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {sentence(error)}")
+        samples = measured
+        self._samples.extend(fresh)
+        self._unseen = min(self._unseen + len(fresh), len(self._samples))
+        if samples and all(sample.warm_up for sample in samples):
             return hold(ReasonCode.WARMING_UP, "the job is still settling after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
@@ -128,38 +151,36 @@ class Loop:
         if age > self.settings.stale_after:
             return hold(ReasonCode.STALE_METRICS, f"the newest measurement is {age:.0f} s old")
         observation = self._observe(t, before)
+        # Seen from here on, even if the thought fails: a sample that breaks a learner would break it again.
+        unseen, self._unseen = self._unseen, 0
         try:
-            return samples, self._deadline.call(lambda: think(self.policy, self.guards, observation, fresh))
+            return samples, self._deadline.call(lambda: self._think(observation, unseen))
         except TooSlowError as error:
+            if isinstance(error, StillBusyError):  # nobody has looked
+                self._unseen = unseen
             return hold(ReasonCode.POLICY_TOO_SLOW, f"{self.policy.name} was too slow: {error}")
         except Exception as error:
             log.debug("policy failed", exc_info=True)
-            return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {_sentence(error)}")
+            return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
+
+    def _new(self, measured: Sequence[Sample]) -> list[Sample]:
+        """The windows that count and were not seen before: a monitor that starts again may show one twice."""
+        newest = self._samples[-1].end if self._samples else -math.inf
+        return [sample for sample in measured if not sample.warm_up and sample.end > newest]
 
     def _observe(self, t: float, plan: Plan) -> Observation:
         return Observation(
             t=t, topology=self.topology, slo=self.slo, plan=plan, execution=self.execution,
-            samples=tuple(self._samples), history=tuple(self._history), forecast=self._forecast(),
-            workers=self.workers,
+            samples=tuple(self._samples), history=tuple(self._history), workers=self.workers,
         )  # fmt: skip
 
-    def _forecast(self) -> Forecast | None:
-        if self.forecaster is None:
-            return None
-        rate = self.forecaster.predict(self.settings.interval_seconds)
-        return None if rate is None else Forecast(self.forecaster.name, rate, self.forecaster.mean_absolute_error)
-
-    def _take(self, samples: Iterable[Sample]) -> int:
-        """Put the samples that count into the window; how many there were."""
-        fresh = [sample for sample in samples if not sample.warm_up]
-        self._samples.extend(fresh)
+    def _think(self, observation: Observation, unseen: int) -> Decision:
+        """Runs under the deadline: a forecaster may take its time as well as a policy."""
         if self.forecaster is not None:
-            for sample in fresh:
-                # A monitor that starts again may show a window twice; forecasters take times that grow.
-                if sample.input_rate is not None and sample.end > self._forecast_from:
-                    self.forecaster.learn(sample.end, sample.job_input_rate)
-                    self._forecast_from = sample.end
-        return len(fresh)
+            fresh = observation.samples[len(observation.samples) - unseen :]
+            forecast = foresee(self.forecaster, fresh, self.settings.interval_seconds)
+            observation = replace(observation, forecast=forecast)
+        return think(self.policy, self.guards, observation, unseen)
 
     # Act and remember ------------------------------------------------------------------------------------------
 
@@ -169,25 +190,45 @@ class Loop:
         try:
             self.actuator.apply(decision.plan)
         except Exception as error:
-            problem = f"the change could not be made: {_sentence(error)}"
+            problem = f"the change could not be made: {sentence(error)}"
             log.warning("%s; the job runs on with %s", problem, before)
             return False, problem
         return True, None
 
     def _remember(self, cycle: Cycle) -> Cycle:
         self._history.append(cycle)
-        # A policy left behind by its deadline is still at work on what it knows: keep what was stored last.
-        learner = self.policy if isinstance(self.policy, Learner) and not self._deadline.busy else None
-        state = None if learner is None else learner.state()
+        knowledge = self._knowledge()
         try:
-            self.store.record(cycle, self.policy.name, state)
-            self._store_is_lost = False
+            self.store.record(cycle, self.policy.name, knowledge)
+            self._complaints.discard("store")
         except Exception as error:
-            if not self._store_is_lost:  # say it once, not at every cycle
-                log.warning("the store is lost, the loop goes on without it: %s", _sentence(error))
-            self._store_is_lost = True
+            self._complain("store", f"the store is lost, the loop goes on without it: {sentence(error)}")
         return cycle
 
+    def _knowledge(self) -> State | None:
+        """What the learner knows by now; None leaves in the store what it knew before."""
+        if self._learner is None or self._deadline.busy:  # left behind by its deadline, it is still learning
+            return None
+        try:
+            return self._learner.state()
+        except Exception as error:
+            self._complain("state", f"{self.policy.name} cannot say what it knows: {sentence(error)}")
+            return None
 
-def _sentence(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if not isinstance(error, PenstockError) else str(error)
+    def _complain(self, about: str, text: str) -> None:
+        """Say it once, not at every cycle."""
+        if about not in self._complaints:
+            log.warning(text)
+        self._complaints.add(about)
+
+
+def _take_up(name: str, step: Callable[[], None]) -> None:
+    try:
+        step()
+    except Exception as error:
+        log.warning("%s cannot take up what was known, it starts afresh: %s", name, sentence(error))
+
+
+def _after(cycle: Cycle) -> Plan:
+    """The plan that a cycle left in force."""
+    return cycle.decision.plan if cycle.applied else cycle.before

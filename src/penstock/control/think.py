@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
+from typing import cast
 
+from penstock.forecast import Forecaster
 from penstock.guards import Guard
-from penstock.model import Decision, MissingFigureError, Observation, PenstockError, ReasonCode
+from penstock.model import (
+    Decision,
+    Forecast,
+    MissingFigureError,
+    Observation,
+    PenstockError,
+    ReasonCode,
+    Sample,
+)
 from penstock.performance.expectation import expect
 from penstock.policies import Learner, Policy
 
 
 def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fresh: int) -> Decision:
     """The vetted decision for an observation whose last `fresh` samples are new."""
-    if isinstance(policy, Learner):
-        learn(policy, observation, fresh)
+    learner = as_learner(policy)
     try:
+        if learner is not None:
+            learn(learner, observation, fresh)
         decision = policy.decide(observation)
     except MissingFigureError as missing:
         return Decision.hold(observation.plan, ReasonCode.MISSING_METRICS, str(missing), policy=policy.name)
@@ -25,6 +37,7 @@ def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fre
     decision = replace(decision, policy=policy.name)
     for guard in guards:
         decision = guard.vet(decision, observation)
+    decision = replace(decision, plan=decision.plan.settled(observation.plan))
     if decision.expected is None:
         decision = replace(decision, expected=expect(observation, decision.plan))
     return decision
@@ -32,6 +45,38 @@ def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fre
 
 def learn(learner: Learner, observation: Observation, fresh: int) -> None:
     """Show a learner each new sample in turn, as the newest of those it may see."""
-    for later in reversed(range(fresh)):
+    for later in reversed(range(min(fresh, len(observation.samples)))):
         seen = observation.samples[: len(observation.samples) - later]
         learner.learn(replace(observation, samples=seen) if later else observation)
+
+
+def as_learner(policy: Policy) -> Learner | None:
+    """The policy, if it is one that learns."""
+    return cast("Learner", policy) if _learns(type(policy)) else None
+
+
+@cache  # to compare a class with a protocol takes longer than many a decision
+def _learns(policy: type) -> bool:
+    return issubclass(policy, Learner)
+
+
+def foresee(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: float) -> Forecast | None:
+    """What the forecaster expects once it has learnt from the new samples; None if it cannot tell yet."""
+    try:
+        teach(forecaster, fresh)
+        rate = forecaster.predict(seconds_ahead)
+    except Exception as error:
+        raise PenstockError(f"its forecaster {forecaster.name} failed: {sentence(error)}") from error
+    return None if rate is None else Forecast(forecaster.name, rate, forecaster.mean_absolute_error)
+
+
+def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
+    """Tell a forecaster the input rates that were measured."""
+    for sample in samples:
+        if sample.input_rate is not None:
+            forecaster.learn(sample.end, sample.job_input_rate)
+
+
+def sentence(error: Exception) -> str:
+    """What went wrong: our own errors speak for themselves, others need their name."""
+    return str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"

@@ -87,6 +87,11 @@ class Plan:
         merged = FrozenMap({**self.parallelism, **(parallelism or {}), **by_name})
         return self if merged == self.parallelism else replace(self, parallelism=merged, placement=None)
 
+    def settled(self, in_force: Plan) -> Plan:
+        """This plan, or the one in force if they differ only in that this one leaves the placement open."""
+        same = self.placement is None and replace(in_force, placement=None) == self
+        return in_force if same else self
+
     def check(self, topology: Topology) -> None:
         """Refuse a plan that is not for this job: an operator too many or too few."""
         if self.parallelism.keys() == set(topology.names):

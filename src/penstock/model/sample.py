@@ -79,7 +79,7 @@ class Sample:
 
     input_rate             records per second that the outside offers: one number that every root receives
                            in full, or one for each root
-    throughput             records per second that the job took from its source
+    throughput             records per second that the job completed, counted as source records
     backlog                records waiting in the source at the window's end
     processing_latency_ms  from entering the job to leaving it
     event_latency_ms       from a record's creation to its leaving the job

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from penstock.model.errors import InvalidValueError, check_choice, check_required_number, check_whole, unknown
 
@@ -98,6 +99,16 @@ class Topology:
             least, most = max(operator.min for operator in tied), min(operator.max for operator in tied)
             if least > most:
                 raise InvalidValueError(f"tie {tie}", f"cannot hold: one operator has min {least}, another max {most}")
+
+    @classmethod
+    def chain(cls, *operators: Operator | str) -> Topology:
+        """Operators one behind the other.
+
+        >>> Topology.chain("split", Operator("count", max=8)).edges
+        (('split', 'count'),)
+        """
+        links = tuple(Operator(link) if isinstance(link, str) else link for link in operators)
+        return cls(links, tuple((a.name, b.name) for a, b in pairwise(links)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

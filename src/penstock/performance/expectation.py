@@ -18,13 +18,16 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
         rates, inputs = true_rates(observation), input_rates(observation)
     except MissingFigureError:
         return None
-    offered = observation.latest.job_input_rate if observation.forecast is None else sum(inputs.values())
+    offered = observation.latest.job_input_rate
+    if observation.forecast is not None and offered > 0:
+        offered = observation.forecast.input_rate
     load = arriving(observation.topology, rates, inputs)
     headroom = min((plan[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
     throughput = offered * min(1.0, headroom)
     if headroom <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
         return Expected(throughput=throughput)
-    return Expected(throughput, *_latencies(observation, plan, rates, load, headroom * offered))
+    capacity = headroom * offered if offered > 0 else None  # an idle job does not show what it could take
+    return Expected(throughput, *_latencies(observation, plan, rates, load, capacity))
 
 
 def _latencies(
@@ -32,7 +35,7 @@ def _latencies(
     plan: Plan,
     rates: Mapping[str, TrueRates],
     load: Mapping[str, float],
-    capacity: float,
+    capacity: float | None,
 ) -> tuple[float | None, float | None]:
     measured = observation.latest.processing_latency_ms
     if measured is None or measured.mean is None:
@@ -46,9 +49,14 @@ def _latencies(
         # What queueing theory does not explain of today's latency (buffers, network) stays as it is.
         unexplained = max(0.0, measured.mean - now) if math.isfinite(now) else 0.0
         processing = unexplained + then
-    backlog = observation.latest.backlog
-    event = None if backlog is None else processing + 1e3 * backlog / capacity if capacity else processing
-    return processing, event
+    return processing, _event_latency(processing, observation.latest.backlog, capacity)
+
+
+def _event_latency(processing: float, backlog: float | None, capacity: float | None) -> float | None:
+    """What waits in the source waits until the job has taken it."""
+    if backlog == 0:
+        return processing
+    return None if backlog is None or capacity is None else processing + 1e3 * backlog / capacity
 
 
 def sojourn_ms(topology: Topology, plan: Plan, rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:

@@ -35,9 +35,11 @@ def erlang_c(k: int, a: float) -> float:
     >>> round(erlang_c(1, 0.7), 6), round(erlang_c(2, 1.0), 6)
     (0.7, 0.333333)
     """
-    if a >= k:
-        return 1.0
-    b = erlang_b(k, a)
+    return 1.0 if a >= k else erlang_c_from_b(k, a, erlang_b(k, a))
+
+
+def erlang_c_from_b(k: int, a: float, b: float) -> float:
+    """Erlang C of M/M/k below saturation, where Erlang B is known already: no walk over k."""
     return b / (1.0 - (a / k) * (1.0 - b))
 
 

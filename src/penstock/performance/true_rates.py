@@ -55,6 +55,8 @@ def _rates_of(name: str, topology: Topology, samples: tuple[Sample, ...]) -> Tru
                 output=(operator.records_out or 0.0) / operator.useful_seconds,
                 shares=_shares(operator, topology.parents[name], sample),
             )
+        else:  # it had nothing to do
+            missing = "true rate"
     raise MissingFigureError(missing, name)
 
 

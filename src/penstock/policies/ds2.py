@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.model import Decision, Observation
+from penstock.model import Decision, InvalidValueError, Observation
+from penstock.model.options import option
 from penstock.performance.true_rates import arriving, input_rates, true_rates
 from penstock.policies import Policy
 
@@ -22,13 +23,19 @@ class Ds2(Policy):
     the optimum in one step if rates scale linearly.
     """
 
+    utilisation: float = option(1.0, "how busy instances may be; 1 is the paper's, less leaves headroom", "ratio")
+
     name: ClassVar[str] = "ds2"
     source: ClassVar[str] = "DS2 (OSDI 2018), as AuTraScale (2021) compares with it: equations 2, 3"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.utilisation <= 1:
+            raise InvalidValueError("utilisation", f"must be above 0 and at most 1, not {self.utilisation!r}")
 
     def decide(self, observation: Observation) -> Decision:
         topology, rates = observation.topology, true_rates(observation)
         load = arriving(topology, rates, input_rates(observation))
-        needed = {name: instances(load[name], rates[name].processing) for name in topology.names}
+        needed = {name: instances(load[name], rates[name].processing * self.utilisation) for name in topology.names}
         target = observation.plan.changed({name: topology.clamp(name, k) for name, k in needed.items()})
         busiest = max(topology.names, key=lambda n: load[n] / rates[n].processing / observation.plan[n])
         utilisation = load[busiest] / rates[busiest].processing / observation.plan[busiest]

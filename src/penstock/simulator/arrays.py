@@ -1,0 +1,254 @@
+"""The job as arrays, for the compiled inner loop. Operators are numbered in topological order.
+
+n, e, w, r   operators, edges, workers, roots
+m            the largest parallelism of any operator
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.model import Plan
+from penstock.simulator.job import Grouping, Job, Overflow
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+GROUPINGS = (Grouping.BALANCED, Grouping.SHUFFLE, Grouping.KEYED)
+BALANCED, SHUFFLE, KEYED = range(3)
+OVERFLOWS = (Overflow.BACK_PRESSURE, Overflow.REPLAY, Overflow.DROP)
+BACK_PRESSURE, REPLAY, DROP = range(3)
+
+COHORTS = 4096  # how finely the age of a backlog is known: so many groups of records, whatever its size
+BINS_PER_E_FOLD = 50.0  # a latency bin is 2 % wide
+SMALLEST_MS = 0.01
+BATCH = 5
+BINS = 1280  # from 0.01 ms to four years
+
+
+class Network(NamedTuple):
+    """What never changes while a job runs."""
+
+    root: Ints  # (r,) operators without a parent
+    edge_parent: Ints  # (e,) sorted by parent
+    edge_child: Ints  # (e,)
+    edge_selectivity: Floats  # (e,)
+    first_out: Ints  # (n + 1,) edges first_out[i] .. first_out[i + 1] leave operator i
+    into: Ints  # (e,) edges sorted by child
+    first_in: Ints  # (n + 1,) edges into[first_in[i]] .. enter operator i
+    service: Floats  # (n,) seconds a record
+    variability: Floats  # (n,)
+    coordination: Floats  # (n,)
+    hop: Floats  # (n,) seconds
+    channel: Floats  # (n,) seconds
+    rate_cap: Floats  # (n,) records a second, inf where there is none
+    grouping: Ints  # (n,)
+    cpu: Floats  # (n,) cores that a busy instance uses
+    visits: Floats  # (n,) records that reach an operator for each one that enters the job
+    home: Ints  # (n,) the root (0 .. r - 1) that sends a record again which timed out here
+    cores: Floats  # (w,)
+    leaf_visits: float  # records that leave the job for each one that enters
+    overflow: int
+    queue_records: float
+    timeout: float  # seconds, inf: never
+    network_delay: float  # seconds
+    batch_seconds: float
+    batch_overhead: float
+
+
+class Layout(NamedTuple):
+    """What a plan decides."""
+
+    parallelism: Ints  # (n,)
+    weight: Floats  # (n, m) share of an operator's records that an instance gets under keyed grouping
+    worker: Ints  # (n, m) where each instance runs; -1: on a core of its own
+    remote: Floats  # (e,) chance that a record crosses from one worker to another
+
+
+class State(NamedTuple):
+    """Where the records are, and what outlives a step."""
+
+    queue: Ints  # (n, m) records waiting in front of each instance
+    credit: Floats  # (n, m) part of a record that an instance has already worked on
+    turn: Ints  # (n,) who gets the odd record next
+    carry: Floats  # (e,) part of a record owed to a child
+    flow: Floats  # (e,) records that took this edge in the last step
+    speed: Floats  # (w,) share of a core that a busy instance gets
+    wait: Floats  # (n,) mean stochastic wait, seconds
+    age: Floats  # (n, 3) of records on arrival, seconds: inside the job, the random part of it, in the source
+    owed: Floats  # (r,) part of a record to be sent again
+    limbo: Ints  # (r, l) records whose time-out is running: one entry a step until it is noticed
+    limbo_at: Ints  # (1,)
+    backlog: Ints  # (r,) records in the source
+    cohort_count: Ints  # (r, COHORTS) the backlog by age, oldest at cohort_first
+    cohort_time: Floats  # (r, COHORTS) mean creation time
+    cohort_first: Ints  # (r,)
+    cohort_size: Ints  # (r,) cohorts in use
+    batch: Floats  # (BATCH,) the micro-batch under way: see `in_turn`
+    noise: Floats  # (n,) log of the present factor on service times
+
+
+class Tally(NamedTuple):
+    """What was counted since it was last cleared."""
+
+    received: Ints  # (n,)
+    processed: Ints  # (n,)
+    emitted: Ints  # (n,) what the child that gets the most of it got; at a leaf, what left
+    dropped: Ints  # (n,) lost or timed out in front of an operator
+    sent: Ints  # (e,)
+    busy: Floats  # (n,) seconds
+    sojourn: Floats  # (n,) seconds, summed over processed records
+    waited: Floats  # (n,) seconds in the queue, summed over processed records
+    offered: Ints  # (r,) records created
+    taken: Ints  # (r,) records that entered the job
+    replayed: Ints  # (1,)
+    left: Floats  # (3,) records that left the job; their processing and event latency, summed, seconds
+    processing: Floats  # (BINS,) records by processing latency
+    event: Floats  # (BINS,) records by event latency
+    seconds: Floats  # (4,) simulated; in violation; sum of |in - out|, sum of in
+
+
+def network_of(job: Job) -> Network:
+    topology, engine = job.topology, job.engine
+    order = topology.order
+    index = {name: i for i, name in enumerate(order)}
+    edges = sorted((index[p], index[c]) for p, c in topology.edges)
+    parent = np.array([p for p, _ in edges], dtype=np.int64)
+    child = np.array([c for _, c in edges], dtype=np.int64)
+    selectivity = np.array([job.behaviours[order[p]].selectivity_to(order[c]) for p, c in edges], dtype=np.float64)
+
+    def column(field: str, scale: float = 1.0, missing: float = 0.0) -> Floats:
+        values = (getattr(job.behaviours[name], field) for name in order)
+        return np.array([missing if value is None else value * scale for value in values], dtype=np.float64)
+
+    roots = [index[name] for name in topology.roots]
+    visits, home = np.zeros(len(order)), np.zeros(len(order), dtype=np.int64)
+    for r, i in enumerate(roots):
+        visits[i], home[i] = 1.0 / len(roots), r
+    for (p, c), share in zip(edges, selectivity, strict=True):
+        visits[c] += visits[p] * share
+        home[c] = home[p]
+    return Network(
+        root=np.array(roots, dtype=np.int64),
+        edge_parent=parent,
+        edge_child=child,
+        edge_selectivity=selectivity,
+        first_out=np.searchsorted(parent, np.arange(len(order) + 1)).astype(np.int64),
+        into=np.argsort(child, kind="stable").astype(np.int64),
+        first_in=np.searchsorted(np.sort(child), np.arange(len(order) + 1)).astype(np.int64),
+        service=column("service_ms", 1e-3),
+        variability=column("variability"),
+        coordination=column("coordination"),
+        hop=column("hop_ms", 1e-3),
+        channel=column("channel_ms", 1e-3),
+        rate_cap=column("rate_cap", missing=np.inf),
+        grouping=np.array([GROUPINGS.index(job.behaviours[name].grouping) for name in order], dtype=np.int64),
+        cpu=np.array([topology[name].cpu_cores for name in order], dtype=np.float64),
+        visits=visits,
+        home=home,
+        cores=np.array([worker.cores for worker in job.workers], dtype=np.float64),
+        leaf_visits=float(sum(visits[index[name]] for name in topology.leaves)),
+        overflow=OVERFLOWS.index(engine.overflow),
+        queue_records=float(engine.queue_records),
+        timeout=np.inf if engine.timeout_seconds is None else engine.timeout_seconds,
+        network_delay=engine.network_ms * 1e-3,
+        batch_seconds=engine.batch_seconds,
+        batch_overhead=engine.batch_overhead_seconds,
+    )
+
+
+def layout_of(job: Job, plan: Plan, network: Network) -> Layout:
+    """A plan, with every instance placed where the plan says; without a word from it, on a core of its own."""
+    order = job.topology.order
+    m = max(job.topology[name].max for name in order)
+    m = max(m, plan.widest)
+    worker_index = {worker.name: i for i, worker in enumerate(job.workers)}
+    weight = np.zeros((len(order), m))
+    worker = np.full((len(order), m), -1, dtype=np.int64)
+    for i, name in enumerate(order):
+        k = plan[name]
+        zipf = 1.0 / np.arange(1, k + 1) ** job.behaviours[name].key_skew
+        weight[i, :k] = zipf / zipf.sum()
+        if plan.placement is not None and worker_index:
+            worker[i, :k] = [worker_index[at] for at in plan.placement[name]]
+    remote = np.zeros(len(network.edge_parent))
+    for edge, (p, c) in enumerate(zip(network.edge_parent, network.edge_child, strict=True)):
+        remote[edge] = _chance_of_crossing(worker[p, : plan[order[p]]], worker[c, : plan[order[c]]])
+    parallelism = np.array([plan[name] for name in order], dtype=np.int64)
+    return Layout(parallelism, weight, worker, remote)
+
+
+def _chance_of_crossing(senders: Ints, receivers: Ints) -> float:
+    if senders.min() < 0 or receivers.min() < 0:
+        return 0.0
+    most = int(max(senders.max(), receivers.max())) + 1
+    here, there = np.bincount(senders, minlength=most), np.bincount(receivers, minlength=most)
+    return 1.0 - float((here / here.sum()) @ (there / there.sum()))
+
+
+def empty_state(network: Network, m: int, dt: float) -> State:
+    n, e, r, w = len(network.service), len(network.edge_parent), len(network.root), len(network.cores)
+    limbo = max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1
+    return State(
+        queue=np.zeros((n, m), dtype=np.int64),
+        credit=np.zeros((n, m)),
+        turn=np.zeros(n, dtype=np.int64),
+        carry=np.zeros(e),
+        flow=np.zeros(e),
+        speed=np.ones(w),
+        wait=np.zeros(n),
+        age=np.zeros((n, 3)),
+        owed=np.zeros(r),
+        limbo=np.zeros((r, limbo), dtype=np.int64),
+        limbo_at=np.zeros(1, dtype=np.int64),
+        backlog=np.zeros(r, dtype=np.int64),
+        cohort_count=np.zeros((r, COHORTS), dtype=np.int64),
+        cohort_time=np.zeros((r, COHORTS)),
+        cohort_first=np.zeros(r, dtype=np.int64),
+        cohort_size=np.zeros(r, dtype=np.int64),
+        batch=np.zeros(BATCH),
+        noise=np.zeros(n),
+    )
+
+
+def empty_tally(network: Network) -> Tally:
+    n, e, r = len(network.service), len(network.edge_parent), len(network.root)
+
+    def ints(size: int) -> Ints:
+        return np.zeros(size, dtype=np.int64)
+
+    return Tally(
+        received=ints(n),
+        processed=ints(n),
+        emitted=ints(n),
+        dropped=ints(n),
+        sent=ints(e),
+        busy=np.zeros(n),
+        sojourn=np.zeros(n),
+        waited=np.zeros(n),
+        offered=ints(r),
+        taken=ints(r),
+        replayed=ints(1),
+        left=np.zeros(3),
+        processing=np.zeros(BINS),
+        event=np.zeros(BINS),
+        seconds=np.zeros(4),
+    )
+
+
+def clear(tally: Tally) -> None:
+    for counts in tally:
+        counts.fill(0)
+
+
+def add(total: Tally, window: Tally) -> None:
+    for sums, counts in zip(total, window, strict=True):
+        np.add(sums, counts, out=sums)
+
+
+def copied(state: Any) -> Any:
+    """A snapshot of a named tuple of arrays."""
+    return type(state)(*(array.copy() for array in state))

@@ -1,0 +1,229 @@
+"""The cluster that imitates: it stands behind the same ports as Spark, so that a policy cannot tell the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from penstock.model import Execution, Latency, OperatorSample, Plan, Sample, Slo
+from penstock.performance.placement import round_robin
+from penstock.simulator import at_once, in_turn
+from penstock.simulator.arrays import (
+    Floats,
+    Ints,
+    Layout,
+    Tally,
+    add,
+    clear,
+    empty_state,
+    empty_tally,
+    layout_of,
+    network_of,
+)
+from penstock.simulator.job import Change, Job, Overflow
+from penstock.simulator.latency import OF_MEAN, summarise
+from penstock.simulator.trace import Trace
+
+
+class SimulatedCluster:
+    """Runs one job under one load. Monitor, actuator and clock in one: time passes when `advance` is called."""
+
+    def __init__(
+        self,
+        job: Job,
+        trace: Trace,
+        slo: Slo,
+        *,
+        seed: int = 0,
+        step_seconds: float = 1.0,
+        measure_seconds: float = 60.0,
+        change: Change | None = None,
+    ) -> None:
+        self.job = job
+        self.trace = trace
+        self.step_seconds = step_seconds
+        self.measure_seconds = measure_seconds
+        self.change = change or job.engine.change
+        self.core_seconds = 0.0
+        self.instance_seconds = 0.0
+        self.rescales = 0
+        self._t = 0.0
+        self._steps = 0
+        self._down_until = 0.0
+        self._settles_at = 0.0
+        self._random = np.random.default_rng(seed)
+        self._network = network_of(job)
+        self._run = at_once.run if job.engine.execution is Execution.AT_ONCE else in_turn.run
+        self._targets = _targets(slo)
+        self._carry = np.zeros(len(self._network.root))
+        self._samples: list[Sample] = []
+        self._window = empty_tally(self._network)
+        self.total = empty_tally(self._network)
+        self._plan = self._placed(job.first_plan)
+        self._layout: Layout = layout_of(job, self._plan, self._network)
+        self.state = empty_state(self._network, self._layout.weight.shape[1], step_seconds)
+
+    # The ports -------------------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        return self._t
+
+    def read(self) -> Sequence[Sample]:
+        samples, self._samples = self._samples, []
+        return samples
+
+    def plan(self) -> Plan:
+        return self._plan
+
+    def apply(self, plan: Plan) -> None:
+        """Put a plan in force at once, at the price that the engine takes for it."""
+        plan.check(self.job.topology)
+        plan = self._placed(plan)
+        if plan == self._plan:
+            return
+        self.rescales += 1
+        if self.change is not Change.LIVE:
+            self._down_until = self._t + self.job.engine.downtime_seconds
+        if self.change is Change.LOSSY_RESTART:
+            np.add(self.total.dropped, self.state.queue.sum(axis=1), out=self.total.dropped)
+            self.state.queue.fill(0)
+        self._settles_at = max(self._down_until, self._t)
+        self._plan, self._layout = plan, layout_of(self.job, plan, self._network)
+        self._hand_over()
+
+    # Time ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        """Whether the trace has come to its end."""
+        return self._t >= self.trace.seconds - 1e-9
+
+    def advance(self, seconds: float) -> None:
+        """Let the job run, and measure it every `measure_seconds`."""
+        end = min(self._t + seconds, self.trace.seconds)
+        while self._t < end - 1e-9:
+            self._advance_window(min(self.measure_seconds, end - self._t))
+
+    def _advance_window(self, seconds: float) -> None:
+        began, steps = self._t, max(1, round(seconds / self.step_seconds))
+        sigma = self.job.engine.noise * np.sqrt(2.0 * min(1.0, self.step_seconds / 60.0))
+        shape = (steps, len(self._network.service))
+        noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
+        self._run(
+            self._network, self._layout, self.state, self._window, began, self.step_seconds, self._down_until,
+            self._arrivals(steps), noise, self._targets,
+        )  # fmt: skip
+        self._steps += steps
+        self._t = self._steps * self.step_seconds
+        lasted = self._t - began
+        self.core_seconds += self.job.engine.execution.slots(self._plan) * lasted
+        self.instance_seconds += self._plan.total * lasted
+        self._samples.append(self._measure(began, lasted))
+        add(self.total, self._window)
+        clear(self._window)
+
+    def _arrivals(self, steps: int) -> Ints:
+        """Whole records for each step and root; the fractions left over are carried on, so none is lost."""
+        middles = (self._steps + np.arange(steps) + 0.5) * self.step_seconds
+        exact = np.cumsum(self.trace.at(middles) * self.step_seconds)[:, None] + self._carry
+        whole = np.floor(exact + 1e-9)
+        self._carry = np.maximum(0.0, exact[-1] - whole[-1])
+        return np.diff(whole, axis=0, prepend=0.0).astype(np.int64)
+
+    # Measuring -------------------------------------------------------------------------------------------------------
+
+    def _measure(self, began: float, seconds: float) -> Sample:
+        window, network, topology = self._window, self._network, self.job.topology
+        useful = self._useful_seconds(window, seconds)
+        queues = self.state.queue.sum(axis=1).tolist()
+        processed, emitted = window.processed.tolist(), window.emitted.tolist()
+        sojourn, sent = window.sojourn.tolist(), window.sent.tolist()
+        operators = {}
+        for i, name in enumerate(topology.order):
+            edges = network.into[network.first_in[i] : network.first_in[i + 1]].tolist()
+            k = self._plan[name]
+            operators[name] = OperatorSample(
+                parallelism=k,
+                records_in=processed[i],
+                records_out=emitted[i],
+                useful_seconds=useful[i],
+                waiting_seconds=max(0.0, k * seconds - useful[i]),
+                queue=queues[i],
+                latency_ms=1e3 * sojourn[i] / processed[i] if processed[i] else None,
+                records_from={topology.order[network.edge_parent[e]]: sent[e] for e in edges} or None,
+            )
+        offered = (window.offered / seconds).tolist()
+        left = float(window.left[0])
+        completed = left / network.leaf_visits if network.leaf_visits else float(window.taken.sum())
+        return Sample(
+            t=began,
+            seconds=seconds,
+            operators=operators,
+            input_rate=offered[0] if len(offered) == 1 else dict(zip(topology.roots, offered, strict=True)),
+            throughput=completed / seconds,
+            backlog=int(self.state.backlog.sum()),
+            processing_latency_ms=summarise(window.processing, left, float(window.left[1])),
+            event_latency_ms=summarise(window.event, left, float(window.left[2])),
+            dropped=int(window.dropped.sum()),
+            executors=self._plan.executors,
+            warm_up=began < self._settles_at - 1e-9,
+        )
+
+    def _useful_seconds(self, window: Tally, seconds: float) -> list[float]:
+        """Time spent on records. Operators that run in turn share one window: each is told the time of all of them,
+        without what every batch costs besides, so that a policy made for operators at once comes to the right answer.
+        """
+        if self.job.engine.execution is Execution.AT_ONCE:
+            return window.busy.tolist()
+        batches = seconds / self.job.engine.batch_seconds
+        share_of_work = max(0.1, 1.0 - batches * self.job.engine.batch_overhead_seconds / seconds)
+        return [float(window.busy.sum()) / share_of_work] * len(window.busy)
+
+    # Changing --------------------------------------------------------------------------------------------------------
+
+    def _placed(self, plan: Plan) -> Plan:
+        """Instances that the plan does not place go where the engine puts them."""
+        workers, slots = self.job.workers, self.job.engine.slots_per_worker
+        if not workers or plan.placement is not None:
+            return plan
+        if slots is None:
+            placement = round_robin(self.job.topology, plan.parallelism, workers)
+        else:
+            slot = [workers[j // slots % len(workers)].name for j in range(plan.widest)]
+            placement = {name: tuple(slot[:k]) for name, k in plan.parallelism.items()}
+        return Plan(plan.parallelism, plan.executors, placement)
+
+    def _hand_over(self) -> None:
+        """Spread what waits in front of each operator evenly over its new instances."""
+        for i, k in enumerate(self._layout.parallelism.tolist()):
+            waiting = int(self.state.queue[i].sum())
+            self.state.queue[i].fill(0)
+            self.state.queue[i, :k] = waiting // k
+            self.state.queue[i, : waiting % k] += 1
+            self.state.credit[i].fill(0.0)
+
+    @property
+    def leaf_visits(self) -> float:
+        """Records that leave the job for each one that enters it."""
+        return self._network.leaf_visits or 1.0
+
+    @property
+    def replays(self) -> bool:
+        """Whether a record that timed out comes again, and so is not lost."""
+        return self.job.engine.overflow is Overflow.REPLAY
+
+    def latencies(self) -> tuple[Latency | None, Latency | None]:
+        """Processing and event latency of the whole run."""
+        left, processing, event = self.total.left.tolist()
+        return summarise(self.total.processing, left, processing), summarise(self.total.event, left, event)
+
+
+def _targets(slo: Slo) -> Floats:
+    """Targets for the inner loop: processing and event latency in seconds, tolerated lag, the statistic's place."""
+
+    def seconds(milliseconds: float | None) -> float:
+        return np.inf if milliseconds is None else milliseconds / 1e3
+
+    processing, event = seconds(slo.processing_latency_ms), seconds(slo.event_latency_ms)
+    return np.array([processing, event, slo.tolerated_lag_seconds, OF_MEAN[slo.statistic]])

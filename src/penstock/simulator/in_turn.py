@@ -1,0 +1,160 @@
+"""The inner loop for operators that run in turn: Spark's micro-batches.
+
+A batch takes what waits in the source, and its stages follow each other on the same slots; the next one starts at its
+trigger or when the last one is done, whichever is later. Latency is measured at the end of a batch, for all its
+records at once. The records of the batch under way stand in the queues of the roots.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from penstock.simulator.arrays import Floats, Ints, Layout, Network, State, Tally
+from penstock.simulator.backlog import pop, push
+from penstock.simulator.compiled import compiled
+from penstock.simulator.latency import count_latency
+
+START, END, CREATED, TRIGGER, LATE = range(5)  # of State.batch: END 0 means that none is under way
+SLICES = 20  # records of one batch were created evenly over an interval: count them in so many slices
+
+
+@compiled
+def run(
+    network: Network,
+    layout: Layout,
+    state: State,
+    tally: Tally,
+    t: float,
+    dt: float,
+    down_until: float,
+    arrivals: Ints,
+    noise: Floats,
+    targets: Floats,
+) -> None:
+    """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no batch starts before `down_until`."""
+    batch = state.batch
+    r = len(network.root)
+    pushed = np.zeros(r, dtype=np.int64)
+    for step in range(len(arrivals)):
+        now = t + step * dt
+        end = now + dt
+        for i in range(len(network.service)):
+            state.noise[i] += noise[step, i] - state.noise[i] * min(1.0, dt / 60.0)
+        pushed[:] = 0
+        left = 0.0
+        time = now
+        while True:
+            if batch[END] > 0.0:
+                if batch[END] > end:
+                    break
+                time = batch[END]
+                left += _finish(network, layout, state, tally, targets)
+            time = max(time, batch[TRIGGER], down_until)
+            if time >= end:
+                break
+            _arrive(state, tally, arrivals[step], pushed, now, time, dt)
+            _start(network, layout, state, tally, time)
+            batch[TRIGGER] = time + network.batch_seconds
+        _arrive(state, tally, arrivals[step], pushed, now, end, dt)
+        offered = arrivals[step].sum()
+        behind = state.backlog.sum() > (targets[2] + network.batch_seconds) * offered / dt
+        tally.seconds[0] += dt
+        tally.seconds[1] += dt if batch[LATE] > 0.0 or behind else 0.0
+        tally.seconds[2] += abs(offered - left)
+        tally.seconds[3] += offered
+
+
+@compiled
+def _arrive(state: State, tally: Tally, arrivals: Ints, pushed: Ints, now: float, time: float, dt: float) -> None:
+    """Put what was created in this step up to `time` into the source."""
+    for root in range(len(arrivals)):
+        due = int(arrivals[root] * (time - now) / dt + 0.5)
+        count = due - pushed[root]
+        if count > 0:
+            push(state, root, count, now + dt * (pushed[root] + count / 2) / arrivals[root])
+            tally.offered[root] += count
+            pushed[root] = due
+
+
+@compiled
+def _start(network: Network, layout: Layout, state: State, tally: Tally, time: float) -> None:
+    """Take everything that waits into a batch; without records there is none."""
+    total, created = 0, 0.0
+    for root in range(len(network.root)):
+        count = state.backlog[root]
+        if count > 0:
+            created += pop(state, root, count)
+            i = network.root[root]
+            state.queue[i, 0] += count
+            tally.taken[root] += count
+            tally.received[i] += count
+            total += count
+    if total == 0:
+        return
+    duration = network.batch_overhead
+    for i in range(len(network.service)):
+        duration += total * network.visits[i] * _seconds_a_record(network, layout, state, i)
+    state.batch[START] = time
+    state.batch[END] = time + duration
+    state.batch[CREATED] = created / total
+
+
+@compiled
+def _seconds_a_record(network: Network, layout: Layout, state: State, i: int) -> float:
+    """Time that a stage takes for each of its records, all its tasks together."""
+    k = layout.parallelism[i]
+    cores = network.cores.sum() if len(network.cores) > 0 else np.inf
+    at_work = min(float(k), cores / max(network.cpu[i], 1e-9))
+    return max(_service(network, layout, state, i) / at_work, 1.0 / network.rate_cap[i])
+
+
+@compiled
+def _service(network: Network, layout: Layout, state: State, i: int) -> float:
+    k = layout.parallelism[i]
+    return network.service[i] * (1.0 + network.coordination[i] * (k - 1)) * math.exp(state.noise[i])
+
+
+@compiled
+def _finish(network: Network, layout: Layout, state: State, tally: Tally, targets: Floats) -> float:
+    """Let the records of the batch pass through all stages and leave; how many, as source records."""
+    batch = state.batch
+    duration = batch[END] - batch[START]
+    waited = max(0.0, batch[START] - batch[CREATED])
+    incoming = np.zeros(len(network.service), dtype=np.int64)
+    for root in range(len(network.root)):
+        i = network.root[root]
+        incoming[i] = state.queue[i, 0]
+        state.queue[i, 0] = 0
+    gone = 0
+    for i in range(len(incoming)):
+        count = incoming[i]
+        tally.processed[i] += count
+        tally.busy[i] += count * _service(network, layout, state, i)
+        stage = count * _seconds_a_record(network, layout, state, i)
+        tally.sojourn[i] += count * stage
+        most = 0
+        for edge in range(network.first_out[i], network.first_out[i + 1]):
+            exact = count * network.edge_selectivity[edge] + state.carry[edge]
+            sent = int(exact)
+            state.carry[edge] = exact - sent
+            incoming[network.edge_child[edge]] += sent
+            tally.received[network.edge_child[edge]] += sent
+            tally.sent[edge] += sent
+            most = max(most, sent)
+        if network.first_out[i] == network.first_out[i + 1]:
+            gone += count
+            most = count
+        tally.emitted[i] += most
+    tally.left[0] += gone
+    tally.left[1] += gone * duration
+    tally.left[2] += gone * (duration + waited)
+    count_latency(tally.processing, gone, duration, 0.0)
+    for piece in range(SLICES):
+        age = 2.0 * waited * (piece + 0.5) / SLICES
+        count_latency(tally.event, gone / SLICES, duration + age, 0.0)
+    late = duration > targets[0] or duration + waited * min(targets[3], 2.0) > targets[1]
+    batch[LATE] = 1.0 if late else 0.0
+    batch[END] = 0.0
+    return gone / network.leaf_visits if network.leaf_visits > 0 else float(gone)

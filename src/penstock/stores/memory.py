@@ -1,0 +1,40 @@
+"""Remembers in memory, and only so much: for simulations, and for those who do not want a file."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+
+from penstock.control.ports import Store
+from penstock.model import Cycle
+from penstock.model.errors import check_whole
+from penstock.policies import State
+from penstock.stores.codec import to_json
+
+
+class MemoryStore(Store):
+    """The last `maximum` cycles of one job."""
+
+    def __init__(self, maximum: int = 1000) -> None:
+        check_whole("maximum", maximum, 1)
+        self._cycles: deque[Cycle] = deque(maxlen=maximum)
+        self._states: dict[str, str] = {}
+
+    def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
+        if state is not None:
+            # As text: the learner goes on changing what it handed out.
+            self._states[policy] = to_json(state)
+        self._cycles.append(cycle)
+
+    def recent(self, count: int) -> Sequence[Cycle]:
+        return list(islice(self._cycles, max(0, len(self._cycles) - count), None))
+
+    def state(self, policy: str) -> State | None:
+        text = self._states.get(policy)
+        state: State | None = None if text is None else json.loads(text)
+        return state
+
+    def close(self) -> None:
+        """Nothing to close; the cycles stay readable."""

@@ -1,0 +1,188 @@
+"""What other programs send to `penstock decide`, and what they get back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict
+
+from penstock.model import (
+    Decision,
+    Execution,
+    Expected,
+    InvalidValueError,
+    Observation,
+    Operator,
+    Plan,
+    Sample,
+    Topology,
+    Worker,
+)
+from penstock.model.errors import check_whole, unknown
+from penstock.stores.codec import SloInNumbers, from_json, parsed, plain
+from penstock.stores.complaint import shown, spelt
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What was observed, and the options of the policy that is asked."""
+
+    observation: Observation
+    options: Mapping[str, Any]
+
+
+def read_snapshot(text: str) -> Snapshot:
+    """Read a snapshot; anything wrong with it is one sentence that names the field.
+
+    >>> snapshot = read_snapshot(
+    ...     '{"operators": [{"name": "split", "parallelism": 2, "max": 40}], "options": {"alpha": 0.8},'
+    ...     ' "samples": [{"t": 0, "seconds": 10, "input_rate": 100, "operators": {"split": {"parallelism": 2}}}]}'
+    ... )
+    >>> snapshot.observation.t, str(snapshot.observation.plan), snapshot.options
+    (10.0, 'split 2', {'alpha': 0.8})
+    """
+    _refuse_endless_numbers(parsed(text))
+    form = from_json(SnapshotForm, text)
+    topology = Topology(
+        tuple(operator.operator() for operator in form.operators), form.edges, form.source_partitions
+    )  # fmt: skip
+    _check_samples(form.samples, topology)
+    samples = tuple(sample for sample in form.samples if not sample.warm_up)
+    if not samples:
+        raise InvalidValueError("samples", "must hold at least one that is not warm_up")
+    observation = Observation(
+        t=samples[-1].end, topology=topology, slo=form.slo.slo(), samples=samples,
+        plan=Plan({operator.name: operator.parallelism for operator in form.operators}, form.executors),
+        execution=form.execution, workers=form.workers,
+    )  # fmt: skip
+    return Snapshot(observation, form.options)
+
+
+def decision_json(decision: Decision, explain: bool = False) -> dict[str, Any]:
+    """A decision as other programs read it: every key is always there, null where nothing is known.
+
+    >>> answer = decision_json(Decision.move(Plan({"split": 1}), Plan({"split": 2}), "split is busy"))
+    >>> answer["parallelism"], answer["reason"], answer["expected"]["throughput"]
+    ({'split': 2}, {'code': 'scale_up', 'text': 'split is busy'}, None)
+    """
+    expected = decision.expected or Expected()
+    answer = {
+        "policy": decision.policy,
+        "parallelism": plain(decision.plan.parallelism),
+        "executors": decision.plan.executors,
+        "placement": plain(decision.plan.placement),
+        "reason": plain(decision.reason),
+        "expected": {
+            "throughput": expected.throughput,
+            "processing_latency_ms": expected.processing_latency_ms,
+            "event_latency_ms": expected.event_latency_ms,
+        },
+        "guards": [{"name": verdict.guard, **plain(verdict.reason)} for verdict in decision.verdicts],
+    }
+    return answer | {"figures": _finite(plain(decision.figures))} if explain else answer
+
+
+# The form of a snapshot ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentOperator(Operator):
+    """An operator with its parallelism in force, which may lie outside its bounds: a policy brings it back."""
+
+    parallelism: int
+
+    def __post_init__(self) -> None:
+        Operator.__post_init__(self)  # super() does not know a class that slots=True has made anew
+        check_whole("parallelism", self.parallelism, 1)
+
+    def operator(self) -> Operator:
+        return Operator(**{name: getattr(self, name) for name in Operator.__slots__})
+
+
+def _mean_latency(given: Any) -> Any:
+    """One number for a latency is its mean."""
+    if not isinstance(given, dict):
+        return given
+    latencies = {name: given.get(name) for name in ("processing_latency_ms", "event_latency_ms")}
+    return given | {name: {"mean": value} for name, value in latencies.items() if not isinstance(value, dict | None)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotForm:
+    """The fields of a snapshot."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
+
+    operators: tuple[PresentOperator, ...]
+    samples: tuple[Annotated[Sample, BeforeValidator(_mean_latency)], ...]
+    edges: tuple[tuple[str, str], ...] = ()
+    slo: SloInNumbers = field(default_factory=SloInNumbers)
+    options: dict[str, Any] = field(default_factory=dict)
+    executors: int | None = None
+    source_partitions: int | None = None
+    execution: Execution = Execution.AT_ONCE
+    workers: tuple[Worker, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.executors is not None:
+            check_whole("executors", self.executors)
+
+
+# What a form alone cannot see ----------------------------------------------------------------------------------
+
+
+def _check_samples(samples: tuple[Sample, ...], topology: Topology) -> None:
+    """Refuse samples of another job, and samples that are not oldest first."""
+    for i, sample in enumerate(samples):
+        here = f"samples[{i}]"
+        if i and sample.t < samples[i - 1].t:
+            raise InvalidValueError(
+                f"{here}.t",
+                f"must not lie before that of the sample before it, but {sample.t:g} < {samples[i - 1].t:g}",
+            )
+        rates = sample.input_rate if isinstance(sample.input_rate, Mapping) else {}
+        _check_names(f"{here}.input_rate", rates, topology.roots, topology, "a root")
+        _check_names(f"{here}.operators", sample.operators, topology.names, topology, "an operator")
+        for name, figures in sample.operators.items():
+            received, parents = figures.records_from or {}, topology.parents[name]
+            _check_names(f"{here}.operators.{name}.records_from", received, parents, topology, f"a parent of {name}")
+
+
+def _check_names(field: str, given: Iterable[str], right: Sequence[str], topology: Topology, role: str) -> None:
+    for name in given:
+        if name not in topology.names:
+            raise InvalidValueError(f"{field}:", unknown(name, right))
+        if name not in right:
+            raise InvalidValueError(f"{field}:", f"{name!r} is not {role}. There is: {', '.join(right) or 'nothing'}")
+
+
+def _refuse_endless_numbers(given: Any) -> None:
+    """Refuse NaN and Infinity anywhere, in the options too, and whole numbers that no float can hold."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), given)]
+    while waiting:  # no recursion: a text may be nested more deeply than Python likes to call
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((*path, name), item) for name, item in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, i), item) for i, item in enumerate(value)]
+        elif isinstance(value, int | float) and not _is_finite(value):
+            raise InvalidValueError(spelt(path), f"must be a finite number, not {shown(value)}")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _finite(value: Any) -> Any:
+    """Figures without NaN and Infinity, for which JSON has no words."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,150 @@
+"""Remembers in a database: SQLite in a file by default, any other that SQLAlchemy reaches by its URL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from penstock.control.ports import Store
+from penstock.model import Cycle, PenstockError
+from penstock.policies import State
+from penstock.stores.codec import from_json, to_json
+
+SCHEMA_VERSION = 1
+
+tables = sql.MetaData()
+
+schema = sql.Table("penstock_schema", tables, sql.Column("version", sql.Integer, primary_key=True))
+
+# `number` counts a job's cycles from 1. The primary key is the index that `recent` walks backwards, so its cost
+# does not depend on how much was ever recorded. The columns beside `body` are for people who query by hand.
+cycles = sql.Table(
+    "penstock_cycles",
+    tables,
+    sql.Column("job", sql.String(200), primary_key=True),
+    sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False),
+    sql.Column("t", sql.Double, nullable=False),
+    sql.Column("mode", sql.String(20), nullable=False),
+    sql.Column("changed", sql.Boolean, nullable=False),
+    sql.Column("reason", sql.String(40), nullable=False),
+    sql.Column("body", sql.Text, nullable=False),
+)
+
+states = sql.Table(
+    "penstock_states",
+    tables,
+    sql.Column("job", sql.String(200), primary_key=True),
+    sql.Column("policy", sql.String(200), primary_key=True),
+    sql.Column("body", sql.Text, nullable=False),
+)
+
+
+class SqlStore(Store):
+    """The cycles of one job; several jobs can share a database and do not see each other."""
+
+    def __init__(self, url: str, job: str = "default") -> None:
+        self.job = job
+        try:
+            self._engine = sql.create_engine(url)
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+            raise PenstockError(f"store {_without_password(url)} cannot be used: {_first_line(error)}") from None
+        self._name = self._engine.url.render_as_string(hide_password=True)
+        if self._engine.dialect.name == "sqlite":
+            sql.event.listen(self._engine, "connect", _prepare_sqlite)
+        with self._sentences("opened"):
+            self._prepare()
+
+    def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
+        mine = cycles.c.job == self.job
+        row = {
+            "job": self.job,
+            "number": sql.select(sql.func.coalesce(sql.func.max(cycles.c.number), 0) + 1).where(mine).scalar_subquery(),
+            "t": cycle.t,
+            "mode": cycle.mode.value,
+            "changed": cycle.changed,
+            "reason": cycle.decision.reason.code.value,
+            "body": to_json(cycle),
+        }
+        knowledge = None if state is None else to_json(state)
+        with self._sentences("written"), self._engine.begin() as connection:
+            connection.execute(sql.insert(cycles).values(row))
+            if knowledge is not None:
+                self._keep_state(connection, policy, knowledge)
+
+    def recent(self, count: int) -> Sequence[Cycle]:
+        newest = cycles.c.number.desc()
+        query = sql.select(cycles.c.body).where(cycles.c.job == self.job).order_by(newest).limit(max(0, count))
+        with self._sentences("read"), self._engine.connect() as connection:
+            bodies = connection.scalars(query).all()
+        return [from_json(Cycle, body) for body in reversed(bodies)]
+
+    def state(self, policy: str) -> State | None:
+        query = sql.select(states.c.body).where(states.c.job == self.job, states.c.policy == policy)
+        with self._sentences("read"), self._engine.connect() as connection:
+            body = connection.scalar(query)
+        state: State | None = None if body is None else json.loads(body)
+        return state
+
+    def all(self) -> Iterator[Cycle]:
+        """Every cycle of the job, oldest first, without holding them all in memory: for reports."""
+        query = sql.select(cycles.c.body).where(cycles.c.job == self.job).order_by(cycles.c.number)
+        with self._sentences("read"), self._engine.connect() as connection:
+            for body in connection.execution_options(yield_per=500).scalars(query):
+                yield from_json(Cycle, body)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _keep_state(self, connection: sql.Connection, policy: str, body: str) -> None:
+        """An update, or else an insert: every database has both, and each its own word for the two in one."""
+        mine = (states.c.job == self.job) & (states.c.policy == policy)
+        if connection.execute(sql.update(states).where(mine).values(body=body)).rowcount == 0:
+            connection.execute(sql.insert(states).values(job=self.job, policy=policy, body=body))
+
+    def _prepare(self) -> None:
+        """Make the tables where there are none; refuse those of another version rather than guess at them."""
+        with self._engine.begin() as connection:
+            for table in tables.sorted_tables:
+                connection.execute(sql.schema.CreateTable(table, if_not_exists=True))
+            version = connection.scalar(sql.select(sql.func.max(schema.c.version)))
+            if version is None:
+                connection.execute(sql.insert(schema).values(version=SCHEMA_VERSION))
+            elif version != SCHEMA_VERSION:
+                raise PenstockError(
+                    f"store {self._name} has tables of version {version}, but this Penstock knows {SCHEMA_VERSION}: "
+                    "use the Penstock that wrote it, or another store"
+                )
+
+    @contextmanager
+    def _sentences(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise PenstockError(f"store {self._name} cannot be {done}: {_first_line(error)}") from error
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    """WAL lets a report read while the loop writes. FULL waits for the disk at each commit, so that neither a
+    killed process nor a power cut takes more than the cycle it was in (NORMAL would do for the process only);
+    that is one flush to disk for each cycle, and cycles are seconds apart."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()
+
+
+def _first_line(error: Exception) -> str:
+    """What the database itself said, without SQLAlchemy's statement and link."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]
+
+
+def _without_password(url: str) -> str:
+    try:
+        return sql.make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return repr(url.rpartition("@")[2])
