@@ -105,6 +105,11 @@ def arriving(
     return load
 
 
+def headroom(parallelism: Mapping[str, int], rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
+    """How many times the load the tightest operator could carry; infinite where nothing arrives."""
+    return min((parallelism[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
+
+
 def instances(load: float, true_processing_rate: float) -> int:
     """How many instances carry a load; at least one.
 
