@@ -20,6 +20,8 @@ from scipy.special import ndtr
 from penstock.performance.matern import Floats
 
 XI = 0.01
+CERTAIN = 1e-12
+"""Deviations below this are none: scores are of the order of 1."""
 
 
 class Surrogate(Protocol):
@@ -36,7 +38,7 @@ def expected_improvement(mu: Floats, sigma: Floats, f_best: float, xi: float = X
     [0.039894, 0.0]
     """
     k = mu - f_best - xi
-    certain = sigma <= 0.0
-    z = k / np.where(certain, 1.0, sigma)
+    certain = sigma < CERTAIN
+    z = np.clip(k / np.where(certain, 1.0, sigma), -40.0, 40.0)  # beyond, Phi is 0 or 1 and phi is 0 anyway
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return np.where(certain, 0.0, np.maximum(k * ndtr(z) + sigma * density, 0.0))

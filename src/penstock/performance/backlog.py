@@ -91,24 +91,26 @@ def met(sample: Sample, slo: Slo) -> bool:
     return measured is not None and slo.event_latency_ms is not None and measured <= slo.event_latency_ms
 
 
-def remaining_seconds(observation: Observation, limit_seconds: float) -> float:
-    """What is left of the limit, which runs from the window in which the backlog was largest.
+def backlog_to_drain(observation: Observation, default_limit: float) -> BacklogModel | None:
+    """The newest window's model, for policies that remember nothing; None when nothing must be drained.
 
-    Only the windows since the target was last met count. A limit that has passed begins anew, and the last
-    stretch is at least one window long: nothing that is decided takes effect sooner.
+    The limit runs from the window in which the backlog was largest, among those since the target was last met.
     """
-    latest = observation.latest
+    latest, slo = observation.latest, observation.slo
+    limit = default_limit if slo.drain_seconds is None else slo.drain_seconds
     largest = latest
     for sample in reversed(observation.samples):
-        if sample.backlog is None or met(sample, observation.slo):
+        if sample.backlog is None or met(sample, slo):
             break
         if sample.backlog >= (largest.backlog or 0.0):
             largest = sample
-    return time_left(latest.end - largest.end, limit_seconds, latest.seconds)
+    return backlog_model(latest, slo, time_left(latest.end - largest.end, limit, latest.seconds))
 
 
 def time_left(elapsed: float, limit_seconds: float, least: float) -> float:
-    """Seconds left of a limit that begins anew whenever it has passed; never fewer than `least`.
+    """Seconds left of a limit that begins anew whenever it has passed.
+
+    Never fewer than `least`, the length of a window: nothing that is decided takes effect sooner.
 
     >>> time_left(60, 360, least=10), time_left(355, 360, least=10), time_left(361, 360, least=10)
     (300, 10, 359)

@@ -30,11 +30,12 @@ LENGTH_BOUNDS = (0.05, 20.0)  # of a coordinate whose whole range is about 1
 AMPLITUDE_BOUNDS = (1e-2, 1e2)  # variance, where the outputs have variance 1
 # Variance, likewise. The lowest keeps K well-conditioned; the highest keeps a handful of samples from being taken
 # for noise altogether, which would end all search.
-NOISE_BOUNDS = (1e-6, 0.25)
+NOISE_BOUNDS = (1e-6, 0.1)
 
 START_LENGTHS = (0.3, 1.0, 3.0)
 START_NOISES = (1e-4, 1e-1)
-"""The likelihood has several hills: a fit climbs from whichever of these starts lies highest."""
+CLIMBS = 2
+"""The likelihood has several hills: a fit climbs from the two highest of these starts and keeps the better end."""
 
 MOST_STEPS = 60
 CHUNK = 4096
@@ -172,17 +173,19 @@ def most_likely(inputs: Floats, y: Floats, nu: float) -> Hyperparameters:
     """Hyperparameters of the highest marginal likelihood, climbing from the best of a few fixed starts."""
     d = inputs.shape[1]
     loss = _loss(inputs, y, nu)
+    bounds = [(math.log(low), math.log(high)) for low, high in [LENGTH_BOUNDS] * d + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]]
     starts = [
-        Hyperparameters(np.full(d, length * np.sqrt(d)), 1.0, noise).to_logarithms()
+        np.clip(Hyperparameters(np.full(d, length * math.sqrt(d)), 1.0, noise).to_logarithms(), *np.transpose(bounds))
         for length in START_LENGTHS
         for noise in START_NOISES
     ]
-    bounds = [(math.log(low), math.log(high)) for low, high in [LENGTH_BOUNDS] * d + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]]
-    start = min((np.clip(start, *np.transpose(bounds)) for start in starts), key=lambda start: loss(start)[0])
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-6}
-    )
-    return Hyperparameters.from_logarithms(np.asarray(found.x, dtype=np.float64))
+    starts.sort(key=lambda start: loss(start)[0])
+    climbs = [
+        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-6})
+        for start in starts[:CLIMBS]
+    ]
+    best = min(climbs, key=lambda climb: float(climb.fun))
+    return Hyperparameters.from_logarithms(np.asarray(best.x, dtype=np.float64))
 
 
 def _loss(inputs: Floats, y: Floats, nu: float) -> Callable[[Floats], tuple[float, Floats]]:

@@ -21,7 +21,7 @@ from penstock.performance.matern import Floats
 Configuration: TypeAlias = tuple[int, ...]
 Integers: TypeAlias = NDArray[np.int64]
 Value: TypeAlias = Callable[[Floats], Floats]
-"""What points (m, d) in units of the upper bounds are worth; more is better."""
+"""What points (m, d), as `SearchSpace.unit` gives them, are worth; more is better."""
 
 LISTED = 200_000
 RANDOM_CANDIDATES = 1024
@@ -60,8 +60,13 @@ class SearchSpace:
         return all(low <= k <= high for low, k, high in zip(self.lower, configuration, self.upper, strict=True))
 
     def unit(self, configurations: Integers | Sequence[Configuration]) -> Floats:
-        """As shares of the upper bounds, so that models of different rates speak of the same coordinates."""
-        return np.asarray(configurations, dtype=np.float64) / np.asarray(self.upper, dtype=np.float64)
+        """As a model sees them: log k / log P_max, from 0 at one instance to 1 at the most there may be.
+
+        A second instance changes more than a twentieth does, and a Gaussian process takes its function for equally
+        lively everywhere. Nothing here depends on `lower`, so models of different rates share their coordinates.
+        """
+        most = np.log(np.maximum(self.upper, 2))
+        return np.asarray(np.log(np.asarray(configurations, dtype=np.float64)) / most)
 
     def listed(self) -> Integers:
         """Every point (size, d), the smallest first."""
