@@ -24,7 +24,8 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
     throughput = offered * min(1.0, times)
     if times <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
         return Expected(throughput=throughput)
-    return Expected(throughput, *_latencies(observation, plan, rates, load, times * offered))
+    capacity = times * offered if offered else math.inf  # an idle job could do any amount
+    return Expected(throughput, *_latencies(observation, plan, rates, load, capacity))
 
 
 def _latencies(
