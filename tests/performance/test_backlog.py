@@ -87,7 +87,7 @@ def test_a_steady_states_latency_takes_the_place_of_the_windows_own() -> None:
 @pytest.mark.parametrize("figure", ["input_rate", "backlog", "processing_latency_ms"])
 def test_a_figure_that_nobody_measured_is_named(figure: str) -> None:
     with pytest.raises(MissingFigureError, match=figure):
-        backlog_model(sample(9e3, 9e4, **{figure: None}), SLO, 360.0)
+        backlog_model(sample(9e3, 9e4, 0.0, **{figure: None}), SLO, 360.0)
 
 
 def test_the_limit_runs_from_the_largest_backlog_since_the_target_was_last_met() -> None:
