@@ -38,6 +38,8 @@ CLIMBS = 2
 """The likelihood has several hills: a fit climbs from the two highest of these starts and keeps the better end."""
 
 MOST_STEPS = 60
+GAIN = 1e-5
+"""Relative gain in likelihood below which a climb ends: no decision turns on less."""
 CHUNK = 4096
 """Points predicted at a time: a chunk's matrices stay in the processor's cache."""
 
@@ -85,6 +87,10 @@ class GaussianProcess:
         return len(self.outputs)
 
     @cached_property
+    def _standard(self) -> tuple[float, float]:
+        return standard(self.outputs)
+
+    @cached_property
     def _factor(self) -> Floats:
         return cholesky(covariance(self.inputs, self.hyperparameters, self.nu), lower=True)
 
@@ -95,7 +101,7 @@ class GaussianProcess:
 
     @cached_property
     def _weights(self) -> Floats:
-        shift, scale = standard(self.outputs)
+        shift, scale = self._standard
         return cho_solve((self._factor, True), (self.outputs - shift) / scale, check_finite=False)
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
@@ -108,7 +114,7 @@ class GaussianProcess:
 
     def _predict(self, points: Floats) -> tuple[Floats, Floats]:
         theta = self.hyperparameters
-        shift, scale = standard(self.outputs)
+        shift, scale = self._standard
         near = theta.amplitude * correlation(self._squared_distances(points), self.nu)  # (n, m)
         explained = self._whitener @ near
         variance = theta.amplitude - np.einsum("ij,ij->j", explained, explained)
@@ -152,8 +158,9 @@ def log_likelihood(inputs: Floats, y: Floats, theta: Hyperparameters, nu: float)
     matrix.flat[:: n + 1] += theta.noise
     factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
     assert not failed  # the noise's lower bound keeps K positive definite
-    half, _ = dpotri(factor, lower=1)  # the lower half of B
-    inverse = np.tril(half) + np.tril(half, -1).T
+    half, _ = dpotri(factor, lower=1)  # the lower half of B, and zeros above
+    inverse = half + half.T
+    inverse.flat[:: n + 1] *= 0.5
     weights = inverse @ y
     value = -0.5 * float(y @ weights) - float(np.log(factor.diagonal()).sum()) - 0.5 * n * math.log(2.0 * math.pi)
 
@@ -181,7 +188,7 @@ def most_likely(inputs: Floats, y: Floats, nu: float) -> Hyperparameters:
     ]
     starts.sort(key=lambda start: loss(start)[0])
     climbs = [
-        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-6})
+        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": GAIN})
         for start in starts[:CLIMBS]
     ]
     best = min(climbs, key=lambda climb: float(climb.fun))

@@ -24,8 +24,8 @@ Value: TypeAlias = Callable[[Floats], Floats]
 """What points (m, d), as `SearchSpace.unit` gives them, are worth; more is better."""
 
 LISTED = 200_000
-RANDOM_CANDIDATES = 1024
-CLIMBERS = 4
+RANDOM_CANDIDATES = 4096
+CLIMBERS = 6
 MOST_CLIMBS = 60
 
 
@@ -92,18 +92,17 @@ class SearchSpace:
         if self.size > LISTED:
             return self._climbed(value, tried, starts, np.random.default_rng(list(seed)))
         points = self.listed()
-        untried = ~np.isin(self._keys(points), self._keys(np.array([*tried], dtype=np.int64)))
-        points = points[untried]
+        points = points[~self._among(self._known(tried), points)]
         return _configuration(points[np.argmax(value(self.unit(points)))]) if len(points) else None
 
     def _climbed(
         self, value: Value, tried: Collection[Configuration], starts: Iterable[Configuration], rng: np.random.Generator
     ) -> Configuration | None:
         """Coordinate moves from the best starts, all at once, until no move helps."""
-        known = self._keys(np.array([*tried], dtype=np.int64))
+        known = self._known(tried)
 
         def worth(points: Integers) -> Floats:
-            return np.where(np.isin(self._keys(points), known), -np.inf, value(self.unit(points)))
+            return np.where(self._among(known, points), -np.inf, value(self.unit(points)))
 
         random = rng.integers(self.lower, self.upper, (RANDOM_CANDIDATES, len(self.lower)), endpoint=True)
         at = np.concatenate([self._within(np.array([*starts], dtype=np.int64)), random])
@@ -158,7 +157,17 @@ class SearchSpace:
     def _keys(self, points: Integers) -> Integers:
         """A number for each point. Two share one with a chance of about 1 in 10^18; then one is passed over."""
         with np.errstate(over="ignore"):
-            return np.asarray(points.reshape(-1, len(self.lower)) @ self._multipliers)
+            return np.asarray(points @ self._multipliers)
+
+    def _known(self, tried: Collection[Configuration]) -> Integers:
+        return np.sort(self._keys(np.array([*tried], dtype=np.int64).reshape(-1, len(self.lower))))
+
+    def _among(self, known: Integers, points: Integers) -> NDArray[np.bool_]:
+        """Which points are among the known, given their sorted keys."""
+        if not len(known):
+            return np.zeros(len(points), dtype=bool)
+        keys = self._keys(points)
+        return np.asarray(known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys)
 
 
 def ceiling(topology: Topology) -> Configuration:
