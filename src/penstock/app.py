@@ -10,7 +10,7 @@ from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
 from penstock.forecast import Forecaster
 from penstock.guards import Guard
-from penstock.model import Cycle, Mode
+from penstock.model import Cycle, InvalidValueError, Mode
 from penstock.model.errors import check_number
 from penstock.policies import Policy
 from penstock.simulator.cluster import SimulatedCluster
@@ -41,9 +41,11 @@ class Simulation:
     def __post_init__(self) -> None:
         check_number("decide_seconds", self.decide_seconds, 1e-3)
         check_number("step_seconds", self.step_seconds, 1e-3)
+        if self.step_seconds > self.decide_seconds:
+            raise InvalidValueError("step_seconds", f"must not exceed decide_seconds, {self.decide_seconds:g}")
 
-    def run(self, listener: Listener = lambda cycle: None) -> Result:
-        """Run to the end of the trace, one cycle every `decide_seconds`."""
+    def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
+        """Run to the end of the trace, one cycle every `decide_seconds`, or until `stopped` says so after one."""
         job = self.workload.job
         own_way = self.policy.actuation
         cluster = SimulatedCluster(
@@ -71,7 +73,7 @@ class Simulation:
             settings=Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None),
         )
         decision_ms: list[float] = []
-        while not cluster.over:
+        while not (cluster.over or stopped()):
             cluster.advance(self.decide_seconds)
             watch = Stopwatch()
             cycle = loop.run_once()

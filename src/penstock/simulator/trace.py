@@ -65,6 +65,20 @@ class Trace:
         check_number("compress", factor, 1e-9)
         return Trace(self.name, tuple(t / factor for t in self.times), self.rates)
 
+    def first(self, seconds: float | None) -> Trace:
+        """The beginning of the curve; None: all of it.
+
+        >>> Trace("ramp", (0.0, 100.0), (0.0, 50.0)).first(60.0)
+        Trace(name='ramp', times=(0.0, 60.0), rates=(0.0, 30.0))
+        """
+        if seconds is None or seconds >= self.seconds:
+            return self
+        check_number("seconds", seconds, 1e-3)
+        end = self.times[0] + seconds
+        kept = [point for point in zip(self.times, self.rates, strict=True) if point[0] < end]
+        last = float(np.interp(end, self.times, self.rates))
+        return Trace(self.name, (*(t for t, _ in kept), end), (*(rate for _, rate in kept), last))
+
 
 def read_trace(path: Path) -> Trace:
     """Read a file of `t_seconds,rate` lines at even distances; every mistake is named by its line."""
