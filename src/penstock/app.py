@@ -22,6 +22,9 @@ from penstock.workloads import Workload
 Listener = Callable[[Cycle], None]
 """Told of each cycle as it ends: a progress bar, a report."""
 
+MOST_STEPS = 1_000_000
+"""From one decision to the next, as the arrays of one window lie in memory."""
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -43,6 +46,8 @@ class Simulation:
         check_number("step_seconds", self.step_seconds, 1e-3)
         if self.step_seconds > self.decide_seconds:
             raise InvalidValueError("step_seconds", f"must not exceed decide_seconds, {self.decide_seconds:g}")
+        if self.decide_seconds > MOST_STEPS * self.step_seconds:
+            raise InvalidValueError("decide_seconds", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
 
     def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
         """Run to the end of the trace, one cycle every `decide_seconds`, or until `stopped` says so after one."""

@@ -16,6 +16,8 @@ from penstock.model.errors import check_number
 from penstock.simulator.arrays import Floats
 
 HEADER = ["t_seconds", "rate"]
+MOST_RECORDS = 1e12
+"""A second: records are counted in whole numbers of 64 bits, over years if need be."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Trace:
             raise InvalidValueError(f"trace {self.name}", "must have at least two points")
         for t, rate in zip(self.times, self.rates, strict=True):
             check_number(f"trace {self.name}: rate at {t:g} s", rate)
+            if rate > MOST_RECORDS:
+                raise InvalidValueError(f"trace {self.name}: rate at {t:g} s", f"must be at most {MOST_RECORDS:g}")
         if any(b < a for a, b in zip(self.times, self.times[1:], strict=False)):
             raise InvalidValueError(f"trace {self.name}: t_seconds", "must grow from line to line")
 
