@@ -47,6 +47,13 @@ def test_memory_counts_as_much_as_cores() -> None:
     assert placement == {"sink": ("a", "a", "b")}
 
 
+def test_least_room_is_least_of_cores_and_memory_together() -> None:
+    job = chain(Operator("fat", cpu_cores=0, memory_mb=3000), Operator("wide", cpu_cores=1))
+    keep = {"fat": ("a",), "wide": ("b",)}  # a: 4 cores and 1096 MB free, b: 3 cores and all memory
+    workers = (Worker("b", 4, 4096), Worker("a", 4, 4096))
+    assert best_fit(job, {"fat": 1, "wide": 2}, workers, keep)["wide"] == ("b", "a")
+
+
 def test_a_small_worker_in_use_is_preferred_to_a_smaller_idle_one() -> None:
     workers = (Worker("large", 8), Worker("small", 1))
     assert best_fit(WORDS, {"spout": 1, "split": 1, "count": 1}, workers, {"spout": ("large",)}) == {

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Protocol
 
-from penstock.model import Decision, Observation
+from penstock.model import Decision, InvalidValueError, Observation
 from penstock.model.catalog import Catalog
+from penstock.model.errors import unknown
 
 
 class Guard(Protocol):
-    """Lets a decision pass as it is, or returns it `vetted`: with another plan and the reason why."""
+    """Lets a decision pass as it is, or returns it `vetted`: with another plan and the reason why.
+
+    `memory_seconds` is how far back it looks into `observation.history`.
+    """
 
     name: ClassVar[str]
     source: ClassVar[str] = ""
+
+    @property
+    def memory_seconds(self) -> float:
+        return 0.0
 
     def vet(self, decision: Decision, observation: Observation) -> Decision: ...
 
@@ -30,3 +40,29 @@ DEFAULT_ORDER = (
     "stabilisation",  # these two only hold, so they speak last
     "calendar",
 )
+
+
+def chain(options: Mapping[str, Mapping[str, Any] | None] | None = None) -> tuple[Guard, ...]:
+    """Every guard in its place, with its own options; None leaves a guard out.
+
+    Without options the quota and the calendar let everything pass.
+
+    >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
+    ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
+    """
+    given = options or {}
+    for name in given:
+        if name not in DEFAULT_ORDER:
+            raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
+    kept = (name for name in DEFAULT_ORDER if given.get(name, {}) is not None)
+    return tuple(GUARDS.create(name, given.get(name)) for name in kept)
+
+
+def cycles_to_remember(guards: Iterable[Guard], interval_seconds: float) -> int:
+    """How many cycles of the loop these guards look back: fewer in the history, and patience never ends.
+
+    >>> cycles_to_remember(chain({"ineffective": None, "roll_back": None}), interval_seconds=10)
+    31
+    """
+    longest = max((guard.memory_seconds for guard in guards), default=0.0)
+    return math.ceil(longest / interval_seconds) + 1

@@ -138,7 +138,7 @@ def _place(
             state.change(worker, topology[name], +1)
     for name in parallelism:  # release first: what it frees is there for the others
         while len(here[name]) > parallelism[name]:
-            worker = release_from(state, dict.fromkeys(here[name]))
+            worker = release_from(state, dict.fromkeys(reversed(here[name])))  # among equals the newest goes
             newest = max(i for i, host in enumerate(here[name]) if host == worker)
             del here[name][newest]
             state.change(worker, topology[name], -1)

@@ -6,7 +6,7 @@ m            the largest parallelism of any operator
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,20 @@ class State(NamedTuple):
     cohort_size: Ints  # (r,) cohorts in use
     batch: Floats  # (BATCH,) the micro-batch under way: see `in_turn`
     noise: Floats  # (n,) log of the present factor on service times
+
+
+class Pad(NamedTuple):
+    """Scratch paper of one step."""
+
+    service: Floats  # (n,) seconds a record, today
+    seconds: Floats  # (n, m) the same for each instance, slowed by its neighbours and by caps
+    capacity: Ints  # (n, m) records that an instance can finish
+    busy: Floats  # (n, m) seconds that it had work
+    allowance: Ints  # (n,) records that an operator may still receive
+    incoming: Ints  # (n,)
+    ages: Floats  # (n, 3) sums of what State.age has the means of
+    runnable: Floats  # (w,) cores asked for
+    pushed: Ints  # (r,) records of this step that are in the source already
 
 
 class Tally(NamedTuple):
@@ -239,6 +253,21 @@ def empty_tally(network: Network) -> Tally:
     )
 
 
+def empty_pad(network: Network, m: int) -> Pad:
+    n = len(network.service)
+    return Pad(
+        service=np.zeros(n),
+        seconds=np.ones((n, m)),
+        capacity=np.zeros((n, m), dtype=np.int64),
+        busy=np.zeros((n, m)),
+        allowance=np.zeros(n, dtype=np.int64),
+        incoming=np.zeros(n, dtype=np.int64),
+        ages=np.zeros((n, 3)),
+        runnable=np.zeros(len(network.cores)),
+        pushed=np.zeros(len(network.root), dtype=np.int64),
+    )
+
+
 def clear(tally: Tally) -> None:
     for counts in tally:
         counts.fill(0)
@@ -247,8 +276,3 @@ def clear(tally: Tally) -> None:
 def add(total: Tally, window: Tally) -> None:
     for sums, counts in zip(total, window, strict=True):
         np.add(sums, counts, out=sums)
-
-
-def copied(state: Any) -> Any:
-    """A snapshot of a named tuple of arrays."""
-    return type(state)(*(array.copy() for array in state))

@@ -1,11 +1,11 @@
 """The inner loop for operators that run at once: Storm, Flink, Spark's real-time mode.
 
 Time moves in steps. Records are whole numbers that move between queues, so none is ever made or lost by rounding.
-Waiting shorter than a step cannot be seen that way; queueing theory supplies it (`_stochastic_wait`), from the load
+Waiting shorter than a step cannot be seen that way; queueing theory supplies it (`_steady_wait`), from the load
 and the number of instances of each step.
 
-One step: how much can every instance do (`_capacity`), how much may every operator take without overflowing what lies
-behind it (`_allowance`, from the sinks back), then records flow from the sources on (`_flow`).
+One step: how much can every instance do (`_measure_capacity`), how much may every operator take without overflowing
+what lies behind it (`_allow`, from the sinks back), then records flow from the sources on (`_flow`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from penstock.simulator.arrays import (
     Ints,
     Layout,
     Network,
+    Pad,
     State,
     Tally,
 )
 from penstock.simulator.backlog import pop, push
-from penstock.simulator.compiled import compiled
+from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
 
 UNLIMITED = 1 << 60
@@ -44,6 +45,7 @@ def run(
     layout: Layout,
     state: State,
     tally: Tally,
+    pad: Pad,
     t: float,
     dt: float,
     down_until: float,
@@ -52,12 +54,6 @@ def run(
     targets: Floats,
 ) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no record moves before `down_until`."""
-    n, m = state.queue.shape
-    service = np.empty(n)  # seconds a record, today
-    capacity = np.empty((n, m), dtype=np.int64)
-    allowance = np.empty(n, dtype=np.int64)
-    incoming = np.empty(n, dtype=np.int64)
-    ages = np.empty((n, 3))
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0
@@ -66,288 +62,18 @@ def run(
             push(state, root, arrivals[step, root], now + dt / 2)
             tally.offered[root] += arrivals[step, root]
             offered += arrivals[step, root]
-        left = 0.0
-        late = False
+        left, late = 0.0, False
         if now >= down_until:
-            _capacity(network, layout, state, dt, noise[step], service, capacity)
-            _allowance(network, layout, state, capacity, allowance)
-            left, late = _flow(
-                network, layout, state, tally, now + dt, dt, service, capacity, allowance, incoming, ages, targets
-            )
-            _expire(network, layout, state, tally, service)
-        behind = state.backlog.sum() > targets[2] * offered / dt
+            _measure_capacity(network, layout, state, pad, dt, noise[step])
+            _allow(network, layout, state, pad)
+            left, late = _flow(network, layout, state, tally, pad, now + dt, dt, targets)
+            _share_cores(network, layout, state, pad, dt)
+            _expire(network, layout, state, tally, pad)
+        behind = total(state.backlog) > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
         tally.seconds[2] += abs(offered - left)
         tally.seconds[3] += offered
-
-
-@compiled
-def _capacity(
-    network: Network, layout: Layout, state: State, dt: float, noise: Floats, service: Floats, capacity: Ints
-) -> None:
-    """Records that each instance can finish in this step."""
-    for i in range(len(service)):
-        k = layout.parallelism[i]
-        state.noise[i] += noise[i] - state.noise[i] * min(1.0, dt / 60.0)  # wanders, with a memory of a minute
-        service[i] = network.service[i] * (1.0 + network.coordination[i] * (k - 1)) * math.exp(state.noise[i])
-        at_cap = k / network.rate_cap[i]
-        for j in range(k):
-            seconds = max(service[i] / _speed(layout, state, i, j), at_cap)
-            capacity[i, j] = int(state.credit[i, j] + dt / seconds)
-            state.credit[i, j] += dt / seconds - capacity[i, j]
-
-
-@compiled
-def _speed(layout: Layout, state: State, i: int, j: int) -> float:
-    worker = layout.worker[i, j]
-    return 1.0 if worker < 0 else state.speed[worker]
-
-
-@compiled
-def _allowance(network: Network, layout: Layout, state: State, capacity: Ints, allowance: Ints) -> None:
-    """Records that each operator may receive in this step: its free room, and what it can pass on meanwhile."""
-    n = len(allowance)
-    if network.overflow != BACK_PRESSURE:
-        allowance[:] = UNLIMITED
-        return
-    for i in range(n - 1, -1, -1):
-        k = layout.parallelism[i]
-        able, waiting = 0, 0
-        for j in range(k):
-            able += capacity[i, j]
-            waiting += state.queue[i, j]
-        able = min(able, _room_behind(network, state, i, allowance, 0))
-        allowance[i] = max(0, int(k * network.queue_records) - waiting + able)
-
-
-@compiled
-def _room_behind(network: Network, state: State, i: int, allowance: Ints, served: int) -> int:
-    """Records that operator i may process without overflowing a child; operators before `served` took their part."""
-    room = UNLIMITED
-    for edge in range(network.first_out[i], network.first_out[i + 1]):
-        selectivity = network.edge_selectivity[edge]
-        if selectivity > 0.0:
-            child = network.edge_child[edge]
-            room = min(room, int(allowance[child] * _claim(network, state, edge, child, served) / selectivity))
-    return room
-
-
-@compiled
-def _claim(network: Network, state: State, edge: int, child: int, served: int) -> float:
-    """A parent's share of the room in front of a child, among the parents that have not been served yet.
-
-    Shares follow the last step's flows; one record is added to each so that nobody starves.
-    """
-    own, others = state.flow[edge] + 1.0, 0.0
-    for place in range(network.first_in[child], network.first_in[child + 1]):
-        other = network.into[place]
-        if other != edge and network.edge_parent[other] >= served:
-            others += state.flow[other] + 1.0
-    return own / (own + others)
-
-
-@compiled
-def _flow(
-    network: Network,
-    layout: Layout,
-    state: State,
-    tally: Tally,
-    now: float,
-    dt: float,
-    service: Floats,
-    capacity: Ints,
-    allowance: Ints,
-    incoming: Ints,
-    ages: Floats,
-    targets: Floats,
-) -> tuple[float, bool]:
-    """Move records from the sources to the sinks; how many left, as source records, and whether they were late."""
-    incoming[:] = 0
-    ages[:] = 0.0
-    runnable = np.zeros(len(network.cores))
-    left, late = 0.0, False
-    for root in range(len(network.root)):
-        i = network.root[root]
-        taken = min(state.backlog[root], allowance[i])
-        if taken > 0:
-            created = pop(state, root, taken)
-            ages[i, 2] += max(0.0, taken * (now - dt / 2) - created)
-        incoming[i] += taken
-        tally.taken[root] += taken
-    for i in range(len(service)):
-        if incoming[i] > 0:
-            for part in range(3):
-                state.age[i, part] = ages[i, part] / incoming[i]
-            _route(network, layout, state, i, incoming[i])
-            tally.received[i] += incoming[i]
-        room = _room_behind(network, state, i, allowance, i)
-        done, queued = _process(network, layout, state, tally, i, room, dt, service[i], capacity, runnable)
-        state.wait[i] = _stochastic_wait(network, layout, state, i, incoming[i] / dt, dt, service[i])
-        if done == 0:
-            _pass_on(network, layout, state, tally, i, 0, 0.0, 0.0, allowance, incoming, ages)
-            continue
-        wait, sojourn = queued + state.wait[i], queued + state.wait[i] + service[i]
-        tally.waited[i] += done * wait
-        tally.sojourn[i] += done * sojourn
-        inside, random = state.age[i, 0] + sojourn, state.age[i, 1] + state.wait[i] + service[i]
-        if network.first_out[i] == network.first_out[i + 1]:
-            tally.emitted[i] += done
-            left += done
-            late = _leave(tally, done, inside, random, state.age[i, 2], targets) or late
-        else:
-            _pass_on(network, layout, state, tally, i, done, inside, random, allowance, incoming, ages)
-    for worker in range(len(runnable)):
-        # Runnable instances share the cores evenly; half of the old value keeps two workers from chasing each other.
-        fair = min(1.0, network.cores[worker] / runnable[worker]) if runnable[worker] > 0 else 1.0
-        state.speed[worker] = 0.5 * (state.speed[worker] + fair)
-    return (left / network.leaf_visits if network.leaf_visits > 0 else left), late
-
-
-@compiled
-def _route(network: Network, layout: Layout, state: State, i: int, count: int) -> None:
-    """Hand records to the instances of an operator."""
-    k = layout.parallelism[i]
-    if k == 1:
-        state.queue[i, 0] += count
-        return
-    waiting, longest = 0, 0
-    for j in range(k):
-        waiting += state.queue[i, j]
-        longest = max(longest, state.queue[i, j])
-    level = (waiting + count) / k
-    fill = network.grouping[i] == BALANCED and longest > 0
-    shortfall = 0.0
-    if fill:  # the least loaded first: raise all towards one level
-        for j in range(k):
-            shortfall += max(0.0, level - state.queue[i, j])
-    given = 0
-    for j in range(k):
-        if fill:
-            share = max(0.0, level - state.queue[i, j]) / shortfall if shortfall > 0 else 1.0 / k
-        else:
-            share = layout.weight[i, j] if network.grouping[i] == KEYED else 1.0 / k
-        part = int(count * share)
-        state.queue[i, j] += part
-        given += part
-    for odd in range(count - given):
-        state.queue[i, (state.turn[i] + odd) % k] += 1
-    state.turn[i] = (state.turn[i] + count - given) % k
-
-
-@compiled
-def _process(
-    network: Network,
-    layout: Layout,
-    state: State,
-    tally: Tally,
-    i: int,
-    room: int,
-    dt: float,
-    service: float,
-    capacity: Ints,
-    runnable: Floats,
-) -> tuple[int, float]:
-    """Work off the queues of an operator; how many records, and their mean seconds in the queue."""
-    k = layout.parallelism[i]
-    able = 0
-    for j in range(k):
-        able += min(state.queue[i, j], capacity[i, j])
-    allowed = min(able, room)
-    done, queued = 0, 0.0
-    for j in range(k):
-        want = min(state.queue[i, j], capacity[i, j])
-        if allowed < able:  # children are full: everybody gets the same part, the last one the odd records
-            want = min(want, allowed - done if j == k - 1 else int(want * (allowed / able)))
-        saturated = want == capacity[i, j]
-        state.queue[i, j] -= want
-        if state.queue[i, j] == 0:
-            state.credit[i, j] = 0.0  # idle time cannot be saved up
-        if want > 0:
-            queued += state.queue[i, j] * dt  # what is left waits as long as it takes to do what was done, again
-        done += want
-        busy = dt if saturated and state.queue[i, j] > 0 else min(dt, want * service / _speed(layout, state, i, j))
-        tally.busy[i] += busy
-        worker = layout.worker[i, j]
-        if worker >= 0:
-            runnable[worker] += network.cpu[i] * busy / dt
-    tally.processed[i] += done
-    return done, (queued / done if done > 0 else 0.0)
-
-
-@compiled
-def _stochastic_wait(
-    network: Network, layout: Layout, state: State, i: int, rate: float, dt: float, service: float
-) -> float:
-    """Mean wait that a step is too coarse to show: Erlang C, scaled by the variability (Allen and Cunneen).
-
-    A queue takes its time to fill: the wait follows its steady state with the relaxation time of M/M/k.
-    """
-    k = layout.parallelism[i]
-    steady, slowest = 0.0, 0.0
-    if network.grouping[i] == BALANCED:
-        rho = min(rate * service / k, NEARLY_FULL)
-        blocked = _erlang_b(k, rho * k)
-        steady = blocked / (1.0 - rho * (1.0 - blocked)) * service / (k * (1.0 - rho))
-        slowest = service / (k * (1.0 - math.sqrt(rho)) ** 2)
-    else:
-        for j in range(k):  # every instance for itself
-            share = layout.weight[i, j] if network.grouping[i] == KEYED else 1.0 / k
-            rho = min(rate * share * service, NEARLY_FULL)
-            steady += share * rho * service / (1.0 - rho)
-            slowest = max(slowest, service / (1.0 - math.sqrt(rho)) ** 2)
-    steady *= network.variability[i]
-    if network.overflow != REPLAY:
-        steady = min(steady, network.queue_records * service)  # no more can wait than there is room
-    pace = 1.0 - math.exp(-dt / max(slowest * max(network.variability[i], 1.0), 1e-12))
-    return state.wait[i] + (steady - state.wait[i]) * pace
-
-
-@compiled
-def _pass_on(
-    network: Network,
-    layout: Layout,
-    state: State,
-    tally: Tally,
-    i: int,
-    done: int,
-    inside: float,
-    random: float,
-    allowance: Ints,
-    incoming: Ints,
-    ages: Floats,
-) -> None:
-    """Send to each child what the processed records make of it."""
-    most = 0
-    for edge in range(network.first_out[i], network.first_out[i + 1]):
-        child = network.edge_child[edge]
-        exact = done * network.edge_selectivity[edge] + state.carry[edge]
-        sent = int(exact)
-        state.carry[edge] = exact - sent
-        state.flow[edge] = sent
-        allowance[child] -= sent
-        incoming[child] += sent
-        tally.sent[edge] += sent
-        most = max(most, sent)
-        kp, kc = layout.parallelism[i], layout.parallelism[child]
-        hop = network.hop[child] + network.channel[child] * (kp * kc - max(kp, kc))
-        hop += layout.remote[edge] * network.network_delay
-        ages[child, 0] += sent * (inside + hop)
-        ages[child, 1] += sent * random
-        ages[child, 2] += sent * state.age[i, 2]
-    tally.emitted[i] += most
-
-
-@compiled
-def _leave(tally: Tally, done: int, inside: float, random: float, waited: float, targets: Floats) -> bool:
-    """Count records that leave the job; whether they were later than asked."""
-    tally.left[0] += done
-    tally.left[1] += done * inside
-    tally.left[2] += done * (inside + waited)
-    count_latency(tally.processing, done, inside - random, random)
-    count_latency(tally.event, done, inside - random + waited, random)
-    figure = inside + random * (targets[3] - 1.0)
-    return figure > targets[0] or figure + waited > targets[1]
 
 
 @compiled
@@ -363,22 +89,259 @@ def _replay(network: Network, state: State, tally: Tally, now: float) -> None:
 
 
 @compiled
-def _expire(network: Network, layout: Layout, state: State, tally: Tally, service: Floats) -> None:
+def _measure_capacity(network: Network, layout: Layout, state: State, pad: Pad, dt: float, noise: Floats) -> None:
+    """Find the records that each instance can finish in this step."""
+    wander, credit, speed, worker = state.noise, state.credit, state.speed, layout.worker
+    seconds, capacity = pad.seconds, pad.capacity
+    for i in range(len(noise)):
+        k = layout.parallelism[i]
+        wander[i] += noise[i] - wander[i] * min(1.0, dt / 60.0)  # with a memory of a minute
+        service = network.service[i] * (1.0 + network.coordination[i] * (k - 1)) * math.exp(wander[i])
+        pad.service[i] = service
+        at_cap = k / network.rate_cap[i]
+        for j in range(k):
+            slowed = service if worker[i, j] < 0 else service / speed[worker[i, j]]
+            seconds[i, j] = max(slowed, at_cap)
+            exact = credit[i, j] + dt / seconds[i, j]
+            capacity[i, j] = int(exact)
+            credit[i, j] = exact - capacity[i, j]
+
+
+@compiled
+def _allow(network: Network, layout: Layout, state: State, pad: Pad) -> None:
+    """Find the records that each operator may receive: its free room, and what it can pass on in this step."""
+    allowance, queue, capacity = pad.allowance, state.queue, pad.capacity
+    if network.overflow != BACK_PRESSURE:
+        allowance[:] = UNLIMITED
+        return
+    first_out, edge_child, selectivity = network.first_out, network.edge_child, network.edge_selectivity
+    first_in, into, parent, flow = network.first_in, network.into, network.edge_parent, state.flow
+    for i in range(len(allowance) - 1, -1, -1):
+        k = layout.parallelism[i]
+        able, waiting = 0, 0
+        for j in range(k):
+            able += capacity[i, j]
+            waiting += queue[i, j]
+        for edge in range(first_out[i], first_out[i + 1]):
+            if selectivity[edge] > 0.0:
+                child = edge_child[edge]
+                claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, 0)
+                able = min(able, int(allowance[child] * claim / selectivity[edge]))
+        allowance[i] = max(0, int(k * network.queue_records) - waiting + able)
+
+
+@compiled
+def _claim(edge: int, siblings: Ints, parent: Ints, flow: Floats, served: int) -> float:
+    """A parent's share of the room in front of a child; parents before `served` have taken theirs already.
+
+    Shares follow the last step's flows; one record is added to each so that nobody starves.
+    """
+    if len(siblings) == 1:
+        return 1.0
+    others = 0.0
+    for other in siblings:
+        if other != edge and parent[other] >= served:
+            others += flow[other] + 1.0
+    return (flow[edge] + 1.0) / (flow[edge] + 1.0 + others)
+
+
+@compiled
+def _flow(
+    network: Network, layout: Layout, state: State, tally: Tally, pad: Pad, now: float, dt: float, targets: Floats
+) -> tuple[float, bool]:
+    """Move records from the sources to the sinks; how many left, as source records, and whether they were late."""
+    queue, credit, age, wait, turn = state.queue, state.credit, state.age, state.wait, state.turn
+    carry, flow = state.carry, state.flow
+    capacity, seconds, busy, service = pad.capacity, pad.seconds, pad.busy, pad.service
+    allowance, incoming, ages = pad.allowance, pad.incoming, pad.ages
+    first_out, edge_child, selectivity = network.first_out, network.edge_child, network.edge_selectivity
+    first_in, into, parent = network.first_in, network.into, network.edge_parent
+    grouping, variability, hop_seconds, channel = network.grouping, network.variability, network.hop, network.channel
+    overflow, queue_records, network_delay = network.overflow, network.queue_records, network.network_delay
+    received, processed, emitted, sent_along = tally.received, tally.processed, tally.emitted, tally.sent
+    busy_seconds, waited, sojourns = tally.busy, tally.waited, tally.sojourn
+    totals, processing, event = tally.left, tally.processing, tally.event
+    parallelism, weight, remote = layout.parallelism, layout.weight, layout.remote
+    incoming[:] = 0
+    ages[:] = 0.0
+    left, late = 0.0, False
+    for root in range(len(network.root)):
+        i = network.root[root]
+        taken = min(state.backlog[root], allowance[i])
+        if taken > 0:
+            created = pop(state, root, taken)
+            ages[i, 2] += max(0.0, taken * (now - dt / 2) - created)
+        incoming[i] += taken
+        tally.taken[root] += taken
+    for i in range(len(service)):
+        k = parallelism[i]
+        if incoming[i] > 0:
+            for part in range(3):
+                age[i, part] = ages[i, part] / incoming[i]
+            turn[i] = _route(queue[i, :k], incoming[i], grouping[i], weight[i], turn[i])
+            received[i] += incoming[i]
+        room = UNLIMITED
+        for edge in range(first_out[i], first_out[i + 1]):
+            if selectivity[edge] > 0.0:
+                child = edge_child[edge]
+                claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, i)
+                room = min(room, int(allowance[child] * claim / selectivity[edge]))
+        done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], room, dt)
+        for j in range(k):
+            busy_seconds[i] += busy[i, j]
+        processed[i] += done
+        steady, relaxation = _steady_wait(k, incoming[i] / dt, service[i], grouping[i], weight[i])
+        steady *= variability[i]
+        if overflow != REPLAY:
+            steady = min(steady, queue_records * service[i])  # no more can wait than there is room
+        # A queue takes its time to fill: the wait follows its steady state with the relaxation time of M/M/k.
+        pace = relaxation * max(variability[i], 1.0)
+        wait[i] += (steady - wait[i]) * (1.0 - math.exp(-dt / max(pace, 1e-12)))
+        sojourn = queued + wait[i] + service[i]
+        waited[i] += done * (queued + wait[i])
+        sojourns[i] += done * sojourn
+        inside, random = age[i, 0] + sojourn, age[i, 1] + wait[i] + service[i]
+        if first_out[i] == first_out[i + 1]:
+            emitted[i] += done
+            if done > 0:
+                left += done
+                _leave(totals, processing, event, done, inside, random, age[i, 2])
+                figure = inside + random * (targets[3] - 1.0)
+                late = late or figure > targets[0] or figure + age[i, 2] > targets[1]
+            continue
+        most = 0
+        for edge in range(first_out[i], first_out[i + 1]):
+            child = edge_child[edge]
+            exact = done * selectivity[edge] + carry[edge]
+            sent = int(exact)
+            carry[edge] = exact - sent
+            flow[edge] = sent
+            allowance[child] -= sent
+            incoming[child] += sent
+            sent_along[edge] += sent
+            most = max(most, sent)
+            channels = k * parallelism[child] - max(k, parallelism[child])
+            hop = hop_seconds[child] + channel[child] * channels + remote[edge] * network_delay
+            ages[child, 0] += sent * (inside + hop)
+            ages[child, 1] += sent * random
+            ages[child, 2] += sent * age[i, 2]
+        emitted[i] += most
+    return (left / network.leaf_visits if network.leaf_visits > 0 else left), late
+
+
+@compiled
+def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) -> int:
+    """Hand records to the instances of an operator; who gets the odd one next."""
+    k = len(queue)
+    if k == 1:
+        queue[0] += count
+        return 0
+    fill = grouping == BALANCED and total(queue) > 0
+    level, shortfall = 0.0, 0.0
+    if fill:  # the least loaded first: raise all towards one level
+        level = (total(queue) + count) / k
+        for j in range(k):
+            shortfall += max(0.0, level - queue[j])
+    given = 0
+    for j in range(k):
+        if fill and shortfall > 0.0:
+            share = max(0.0, level - queue[j]) / shortfall
+        else:
+            share = weight[j] if grouping == KEYED else 1.0 / k
+        part = int(count * share)
+        queue[j] += part
+        given += part
+    for odd in range(count - given):
+        queue[(turn + odd) % k] += 1
+    return (turn + count - given) % k
+
+
+@compiled
+def _process(
+    queue: Ints, capacity: Ints, credit: Floats, seconds: Floats, busy: Floats, room: int, dt: float
+) -> tuple[int, float]:
+    """Work off the queues of an operator; how many records, and their mean seconds in the queue."""
+    k = len(queue)
+    able = 0
+    for j in range(k):
+        able += min(queue[j], capacity[j])
+    allowed = min(able, room)
+    done, queued = 0, 0.0
+    for j in range(k):
+        want = min(queue[j], capacity[j])
+        if allowed < able:  # children are full: everybody gets the same part, the last one the odd records
+            want = min(want, allowed - done if j == k - 1 else int(want * (allowed / able)))
+        queue[j] -= want
+        done += want
+        if queue[j] == 0:
+            credit[j] = 0.0  # idle time cannot be saved up
+        elif want > 0:
+            queued += queue[j] * dt  # what is left waits as long as it takes to do again what was done
+        busy[j] = dt if queue[j] > 0 and want == capacity[j] else min(dt, want * seconds[j])
+    return done, (queued / done if done > 0 else 0.0)
+
+
+@compiled
+def _steady_wait(k: int, rate: float, service: float, grouping: int, weight: Floats) -> tuple[float, float]:
+    """Mean seconds in a queue in its steady state, too short for a step to show, and the time to get there."""
+    if grouping == BALANCED:  # one queue for all: Erlang C
+        rho = min(rate * service / k, NEARLY_FULL)
+        blocked = _erlang_b(k, rho * k)
+        wait = blocked / (1.0 - rho * (1.0 - blocked)) * service / (k * (1.0 - rho))
+        return wait, service / (k * (1.0 - math.sqrt(rho)) ** 2)
+    wait, slowest = 0.0, 0.0
+    for j in range(k):  # every instance for itself: M/M/1
+        share = weight[j] if grouping == KEYED else 1.0 / k
+        rho = min(rate * share * service, NEARLY_FULL)
+        wait += share * rho * service / (1.0 - rho)
+        slowest = max(slowest, service / (1.0 - math.sqrt(rho)) ** 2)
+    return wait, slowest
+
+
+@compiled
+def _leave(
+    left: Floats, processing: Floats, event: Floats, done: int, inside: float, random: float, outside: float
+) -> None:
+    """Count records that leave the job, after so many seconds inside of it and outside, in the source."""
+    left[0] += done
+    left[1] += done * inside
+    left[2] += done * (inside + outside)
+    count_latency(processing, done, inside - random, random)
+    count_latency(event, done, inside - random + outside, random)
+
+
+@compiled
+def _share_cores(network: Network, layout: Layout, state: State, pad: Pad, dt: float) -> None:
+    """Let the instances that had work share the cores of their worker evenly in the next step."""
+    if len(network.cores) == 0:
+        return
+    runnable, busy, worker, speed = pad.runnable, pad.busy, layout.worker, state.speed
+    runnable[:] = 0.0
+    for i in range(len(network.service)):
+        for j in range(layout.parallelism[i]):
+            if worker[i, j] >= 0:
+                runnable[worker[i, j]] += network.cpu[i] * busy[i, j] / dt
+    for w in range(len(runnable)):
+        fair = min(1.0, network.cores[w] / runnable[w]) if runnable[w] > 0.0 else 1.0
+        speed[w] = 0.5 * (speed[w] + fair)  # half of the old value keeps two workers from chasing each other
+
+
+@compiled
+def _expire(network: Network, layout: Layout, state: State, tally: Tally, pad: Pad) -> None:
     """Remove what no longer fits and what would be too old by the time its turn comes."""
     if network.overflow == BACK_PRESSURE:
         return
-    for i in range(len(service)):
+    queue, seconds = state.queue, pad.seconds
+    for i in range(len(network.service)):
+        patience = max(0.0, network.timeout - state.age[i, 0])
         for j in range(layout.parallelism[i]):
-            limit = UNLIMITED
-            if network.overflow == DROP:
-                limit = int(network.queue_records)
-            if network.timeout < np.inf:
-                patience = max(0.0, network.timeout - state.age[i, 0])
-                limit = min(limit, int(patience * _speed(layout, state, i, j) / service[i]))
-            lost = state.queue[i, j] - limit
+            limit = int(network.queue_records) if network.overflow == DROP else UNLIMITED
+            if patience < np.inf:
+                limit = min(limit, int(patience / seconds[i, j]))
+            lost = queue[i, j] - limit
             if lost <= 0:
                 continue
-            state.queue[i, j] = limit
+            queue[i, j] = limit
             tally.dropped[i] += lost
             if network.overflow == REPLAY:  # the source sends the whole record again, however many it had become
                 root = network.home[i]

@@ -16,6 +16,7 @@ from penstock.simulator.arrays import (
     Tally,
     add,
     clear,
+    empty_pad,
     empty_state,
     empty_tally,
     layout_of,
@@ -62,7 +63,9 @@ class SimulatedCluster:
         self.total = empty_tally(self._network)
         self._plan = self._placed(job.first_plan)
         self._layout: Layout = layout_of(job, self._plan, self._network)
-        self.state = empty_state(self._network, self._layout.weight.shape[1], step_seconds)
+        most = self._layout.weight.shape[1]
+        self.state = empty_state(self._network, most, step_seconds)
+        self._pad = empty_pad(self._network, most)
 
     # The ports -------------------------------------------------------------------------------------------------------
 
@@ -111,8 +114,8 @@ class SimulatedCluster:
         shape = (steps, len(self._network.service))
         noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
         self._run(
-            self._network, self._layout, self.state, self._window, began, self.step_seconds, self._down_until,
-            self._arrivals(steps), noise, self._targets,
+            self._network, self._layout, self.state, self._window, self._pad,
+            began, self.step_seconds, self._down_until, self._arrivals(steps), noise, self._targets,
         )  # fmt: skip
         self._steps += steps
         self._t = self._steps * self.step_seconds

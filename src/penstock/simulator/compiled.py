@@ -14,18 +14,27 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
+import numpy.typing as npt
 
 from penstock.performance import queueing
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+Ints = npt.NDArray[np.int64]
+
 HERE = Path(__file__).parent
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that makes no arrays of its own.
+
+    Arrays are then not counted in and out at every call and slice, which took four fifths of the time of a step.
+    """
     with _cache_folder():
-        return cast("Callable[P, R]", numba.njit(cache=True)(function))
+        jit: Any = numba.njit  # the option is not in its type
+        return cast("Callable[P, R]", jit(cache=True, _nrt=False)(function))
 
 
 @contextmanager
@@ -43,3 +52,12 @@ def _cache_folder() -> Iterator[None]:
 def _fingerprint() -> str:
     sources = [*sorted(HERE.glob("*.py")), Path(queueing.__file__)]
     return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+
+
+@compiled
+def total(values: Ints) -> int:
+    """The sum of an array; its own method would make one."""
+    result = 0
+    for value in values:
+        result += value
+    return result

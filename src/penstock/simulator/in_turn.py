@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from penstock.simulator.arrays import Floats, Ints, Layout, Network, State, Tally
+from penstock.simulator.arrays import Floats, Ints, Layout, Network, Pad, State, Tally
 from penstock.simulator.backlog import pop, push
-from penstock.simulator.compiled import compiled
+from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
 
 START, END, CREATED, TRIGGER, LATE = range(5)  # of State.batch: END 0 means that none is under way
@@ -26,6 +26,7 @@ def run(
     layout: Layout,
     state: State,
     tally: Tally,
+    pad: Pad,
     t: float,
     dt: float,
     down_until: float,
@@ -35,8 +36,7 @@ def run(
 ) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no batch starts before `down_until`."""
     batch = state.batch
-    r = len(network.root)
-    pushed = np.zeros(r, dtype=np.int64)
+    pushed = pad.pushed
     for step in range(len(arrivals)):
         now = t + step * dt
         end = now + dt
@@ -50,7 +50,7 @@ def run(
                 if batch[END] > end:
                     break
                 time = batch[END]
-                left += _finish(network, layout, state, tally, targets)
+                left += _finish(network, layout, state, tally, pad, targets)
             time = max(time, batch[TRIGGER], down_until)
             if time >= end:
                 break
@@ -58,8 +58,8 @@ def run(
             _start(network, layout, state, tally, time)
             batch[TRIGGER] = time + network.batch_seconds
         _arrive(state, tally, arrivals[step], pushed, now, end, dt)
-        offered = arrivals[step].sum()
-        behind = state.backlog.sum() > (targets[2] + network.batch_seconds) * offered / dt
+        offered = total(arrivals[step])
+        behind = total(state.backlog) > (targets[2] + network.batch_seconds) * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if batch[LATE] > 0.0 or behind else 0.0
         tally.seconds[2] += abs(offered - left)
@@ -81,7 +81,7 @@ def _arrive(state: State, tally: Tally, arrivals: Ints, pushed: Ints, now: float
 @compiled
 def _start(network: Network, layout: Layout, state: State, tally: Tally, time: float) -> None:
     """Take everything that waits into a batch; without records there is none."""
-    total, created = 0, 0.0
+    taken, created = 0, 0.0
     for root in range(len(network.root)):
         count = state.backlog[root]
         if count > 0:
@@ -90,22 +90,24 @@ def _start(network: Network, layout: Layout, state: State, tally: Tally, time: f
             state.queue[i, 0] += count
             tally.taken[root] += count
             tally.received[i] += count
-            total += count
-    if total == 0:
+            taken += count
+    if taken == 0:
         return
     duration = network.batch_overhead
     for i in range(len(network.service)):
-        duration += total * network.visits[i] * _seconds_a_record(network, layout, state, i)
+        duration += taken * network.visits[i] * _seconds_a_record(network, layout, state, i)
     state.batch[START] = time
     state.batch[END] = time + duration
-    state.batch[CREATED] = created / total
+    state.batch[CREATED] = created / taken
 
 
 @compiled
 def _seconds_a_record(network: Network, layout: Layout, state: State, i: int) -> float:
     """Time that a stage takes for each of its records, all its tasks together."""
     k = layout.parallelism[i]
-    cores = network.cores.sum() if len(network.cores) > 0 else np.inf
+    cores = 0.0 if len(network.cores) > 0 else np.inf
+    for worker in network.cores:
+        cores += worker
     at_work = min(float(k), cores / max(network.cpu[i], 1e-9))
     return max(_service(network, layout, state, i) / at_work, 1.0 / network.rate_cap[i])
 
@@ -117,12 +119,13 @@ def _service(network: Network, layout: Layout, state: State, i: int) -> float:
 
 
 @compiled
-def _finish(network: Network, layout: Layout, state: State, tally: Tally, targets: Floats) -> float:
+def _finish(network: Network, layout: Layout, state: State, tally: Tally, pad: Pad, targets: Floats) -> float:
     """Let the records of the batch pass through all stages and leave; how many, as source records."""
     batch = state.batch
     duration = batch[END] - batch[START]
     waited = max(0.0, batch[START] - batch[CREATED])
-    incoming = np.zeros(len(network.service), dtype=np.int64)
+    incoming = pad.incoming
+    incoming[:] = 0
     for root in range(len(network.root)):
         i = network.root[root]
         incoming[i] = state.queue[i, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,12 @@ class Trace:
 
     def at(self, seconds: npt.NDArray[np.floating[Any]]) -> Floats:
         """The rates so many seconds after the beginning."""
-        return np.interp(np.asarray(seconds) + self.times[0], self.times, self.rates)
+        times, rates = self._points
+        return np.interp(seconds + self.times[0], times, rates)
+
+    @cached_property
+    def _points(self) -> tuple[Floats, Floats]:
+        return np.array(self.times), np.array(self.rates)
 
     def scaled(self, peak: float | None) -> Trace:
         """The same curve with another highest rate."""

@@ -1,0 +1,81 @@
+"""Shrink only to what sufficed for a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from penstock.guards import Guard
+from penstock.guards._plans import Part, differences, resized, rolled_back, size, wanted
+from penstock.model import Cycle, Decision, Observation, ReasonCode
+from penstock.model.errors import check_number
+from penstock.model.options import option
+
+IGNORANCE = frozenset({
+    ReasonCode.SWITCHED_OFF,
+    ReasonCode.MISSING_METRICS,
+    ReasonCode.STALE_METRICS,
+    ReasonCode.WARMING_UP,
+    ReasonCode.MONITOR_FAILED,
+    ReasonCode.POLICY_FAILED,
+    ReasonCode.POLICY_TOO_SLOW,
+})  # fmt: skip
+"""Decisions for these reasons say nothing about what the job needs."""
+
+
+@dataclass(frozen=True)
+class Patience(Guard):
+    """Lets a part shrink no lower than the largest need that the policy saw in the last `seconds`.
+
+    A lull of a minute is not a reason to give up what the next minute needs again. Growth passes. Nothing shrinks
+    before this policy's opinions reach back over the whole window; cycles in which it had none, for lack of
+    metrics, do not count. A return to an earlier plan passes too.
+    """
+
+    name: ClassVar[str] = "patience"
+
+    seconds: float = option(300.0, "how long a smaller plan must have sufficed; 0: not at all", "s")
+
+    def __post_init__(self) -> None:
+        check_number("seconds", self.seconds)
+
+    @property
+    def memory_seconds(self) -> float:
+        return self.seconds
+
+    def vet(self, decision: Decision, observation: Observation) -> Decision:
+        if self.seconds == 0 or rolled_back(decision):
+            return decision
+        needs = self._needs(decision, observation)
+        plan = resized(decision.plan, lambda part, k: max(k, _lowest(part, k, needs, observation)))
+        if plan == decision.plan:
+            return decision
+        since = (
+            f"needed within the last {self.seconds:.0f} s" if needs else f"watched for less than {self.seconds:.0f} s"
+        )
+        return decision.vetted(self.name, ReasonCode.PATIENCE, f"{since}: {differences(decision.plan, plan)}", plan)
+
+    def _needs(self, decision: Decision, observation: Observation) -> tuple[Decision, ...]:
+        """The policy's opinions over the window, the present one included; none if it is not yet covered."""
+        informed = [cycle for cycle in observation.history if _is_opinion(cycle, decision)]
+        begin = observation.t - self.seconds
+        if not informed or informed[0].t > begin:
+            return ()
+        return (*(cycle.decision for cycle in informed if cycle.t >= begin), decision)
+
+
+def _is_opinion(cycle: Cycle, decision: Decision) -> bool:
+    """Whether a cycle tells what this policy thought of this job, which may have had other operators once."""
+    earlier = cycle.decision
+    same_job = earlier.plan.parallelism.keys() == decision.plan.parallelism.keys()
+    return same_job and earlier.policy == decision.policy and earlier.reason.code not in IGNORANCE
+
+
+def _lowest(part: Part, asked: int, needs: tuple[Decision, ...], observation: Observation) -> int:
+    """The smallest size a part may have: its present one, or the largest need if that is less."""
+    present = size(observation.plan, part)
+    if present is None:
+        return asked
+    if not needs:
+        return present
+    return min(present, max(size(wanted(need), part) or 0 for need in needs))

@@ -1,0 +1,134 @@
+"""Dp-Stream: sizes the critical path for the rate that a neural network predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from penstock.forecast import FORECASTERS, Forecaster
+from penstock.model import Decision, Forecast, InvalidValueError, Observation
+from penstock.model.errors import check_number, check_required_number
+from penstock.model.options import option
+from penstock.performance.latency_model import LatencyModel
+from penstock.performance.placement import placed
+from penstock.performance.true_rates import arriving, input_rates, true_rates
+from penstock.policies import Policy
+
+EXACT = 1e-9
+"""Latencies are quotients: 0.8000000001 of a moment is not more than 0.8."""
+
+
+@dataclass
+class DpStream(Policy):
+    """Adds instances to a critical operator while it is slower than omega, removes them while faster than lambda.
+
+    Only operators on the critical path change. Both bounds are times an operator may take for the records that
+    arrive in one moment; an operator that takes the whole moment just keeps up. Where the cluster tells its
+    workers, a new instance goes where it fits with the least room left, one too many leaves where most room is.
+    """
+
+    name: ClassVar[str] = "dp_stream"
+    source: ClassVar[str] = "Dp-Stream (2022): equations 1 to 9, Algorithms 1 and 2"
+    actuation: ClassVar[str | None] = "restart"
+
+    forecaster: str = option("neural", "who predicts the rate; any of `penstock forecasters`")
+    horizon_seconds: float | None = option(
+        None, "how far ahead to predict; nothing: to the end of the next window", "s"
+    )
+    moment_ms: float = option(1.0, "the time whose records an operator's latency is counted for", "ms")
+    omega_ms: float | None = option(None, "latency above which an operator grows; nothing: 0.8 moments", "ms")
+    lambda_ms: float | None = option(None, "latency below which it shrinks; nothing: 0.5 moments", "ms")
+    bandwidth: float | None = option(None, "what the network carries between workers; nothing: no limit", "records/s")
+
+    _forecaster: Forecaster = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_required_number("moment_ms", self.moment_ms, 1e-6)
+        check_number("horizon_seconds", self.horizon_seconds)
+        check_number("omega_ms", self.omega_ms, 1e-9)
+        check_number("lambda_ms", self.lambda_ms)
+        check_number("bandwidth", self.bandwidth, 1e-9)
+        if self._lambda > self._omega:
+            raise InvalidValueError("lambda_ms", f"must not exceed omega_ms, but {self._lambda:g} > {self._omega:g}")
+        self._forecaster = FORECASTERS.create(self.forecaster)
+
+    @property
+    def _omega(self) -> float:
+        return 0.8 * self.moment_ms if self.omega_ms is None else self.omega_ms
+
+    @property
+    def _lambda(self) -> float:
+        return 0.5 * self.moment_ms if self.lambda_ms is None else self.lambda_ms
+
+    def learn(self, observation: Observation) -> None:
+        if observation.latest.input_rate is not None:
+            self._forecaster.learn(observation.latest.end, observation.latest.job_input_rate)
+
+    def state(self) -> Mapping[str, Any]:
+        return {"forecaster": self.forecaster, "knows": self._forecaster.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        if state["forecaster"] == self.forecaster:  # what another forecaster knew is of no use to this one
+            self._forecaster.restore(state["knows"])
+
+    def decide(self, observation: Observation) -> Decision:
+        plan, topology = observation.plan, observation.topology
+        foreseen = self._foreseen(observation)
+        rates = true_rates(foreseen)
+        model = LatencyModel(
+            topology,
+            arriving=arriving(topology, rates, input_rates(foreseen)),
+            processing_rate={name: rates[name].processing for name in topology.names},
+            moment=self.moment_ms / 1e3,
+            bandwidth=self.bandwidth,
+            placement=plan.placement,
+        )
+        critical = model.critical_operators(plan.parallelism)
+        sized = {name: self._instances(name, model, plan[name]) for name in critical}
+        target = plan.changed({name: topology.clamp(name, sized.get(name, plan[name])) for name in topology.names})
+        latencies = {name: 1e3 * model.operator_latency(name, plan[name]) for name in topology.names}
+        slowest = max(critical, key=lambda name: latencies[name])
+        return Decision.move(
+            plan,
+            placed(observation, target),
+            f"{slowest} is the slowest on the critical path: {latencies[slowest]:.3g} ms "
+            f"for what arrives in {self.moment_ms:g} ms",
+            figures={
+                "forecaster": self.forecaster,
+                "predicted_rate": None if foreseen.forecast is None else foreseen.forecast.input_rate,
+                "r": dict(model.arriving),
+                "p": dict(model.processing_rate),
+                "Tp_ms": {name: 1e3 * model.processing_time(name, plan[name]) for name in topology.names},
+                "Ts_ms": {name: 1e3 * model.transmission_time(name) for name in topology.names},
+                "T_i_ms": latencies,
+                "T_ms": 1e3 * model.job_latency(plan.parallelism),
+                "T_after_ms": 1e3 * model.job_latency(target.parallelism),
+                "critical_path": list(critical),
+                "omega_ms": self._omega,
+                "lambda_ms": self._lambda,
+            },
+        )
+
+    def _foreseen(self, observation: Observation) -> Observation:
+        """The observation with this policy's own forecast; as it is before anything was learnt."""
+        horizon = observation.latest.seconds if self.horizon_seconds is None else self.horizon_seconds
+        rate = self._forecaster.predict(horizon)
+        return observation if rate is None else replace(observation, forecast=Forecast(self.forecaster, rate))
+
+    def _instances(self, name: str, model: LatencyModel, now: int) -> int:
+        """Algorithm 2 for one operator. The guard in its second loop is ours: as printed, it could step over omega."""
+        omega, least = self._omega * (1 + EXACT), self._lambda * (1 - EXACT)
+        low, high = model.topology[name].min, model.topology.ceiling(name)
+
+        def latency_ms(instances: int) -> float:
+            return 1e3 * model.operator_latency(name, instances)
+
+        k = now
+        if latency_ms(k) > omega:
+            while latency_ms(k) > omega and k < high:
+                k += 1
+        else:
+            while latency_ms(k) < least and k > low and latency_ms(k - 1) <= omega:
+                k -= 1
+        return k

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from penstock.guards.max_step import MaxStep
+from penstock.model import Decision, InvalidValueError, Observation, Plan, Reason, ReasonCode, Verdict
+
+Decide = Callable[..., Decision]
+Observe = Callable[..., Observation]
+
+
+@pytest.mark.parametrize(
+    ("present", "asked", "granted"),
+    [
+        (10, 19, 19), (10, 20, 20), (10, 21, 20), (10, 5, 5), (10, 4, 5), (3, 1, 2), (7, 1, 4),
+        (1, 2, 2), (1, 9, 2), (2, 1, 1),
+    ],
+)  # fmt: skip
+def test_an_operator_at_most_doubles_or_halves(
+    present: int, asked: int, granted: int, decide: Decide, observe: Observe
+) -> None:
+    guard = MaxStep(up_factor=2.0, down_factor=0.5)
+    assert guard.vet(decide({"a": asked}), observe({"a": present})).plan == Plan({"a": granted})
+
+
+@pytest.mark.parametrize(("asked", "granted"), [(9, 6), (1, 4)])
+def test_one_instance_is_always_allowed_however_small_the_factors(
+    asked: int, granted: int, decide: Decide, observe: Observe
+) -> None:
+    guard = MaxStep(up_factor=1.0, down_factor=1.0)
+    assert guard.vet(decide({"a": asked}), observe({"a": 5})).plan == Plan({"a": granted})
+
+
+@pytest.mark.parametrize(("factor", "least"), [(0.07, 7), (0.29, 29), (0.0, 1)])
+def test_a_share_that_binary_numbers_cannot_hold_is_not_rounded_up(
+    factor: float, least: int, decide: Decide, observe: Observe
+) -> None:
+    assert MaxStep(down_factor=factor).vet(decide({"a": 1}), observe({"a": 100})).plan == Plan({"a": least})
+
+
+def test_executors_are_limited_like_operators_and_the_verdict_says_how(decide: Decide, observe: Observe) -> None:
+    decision = decide(Plan({"a": 9, "b": 3}, executors=50))
+    vetted = MaxStep().vet(decision, observe(Plan({"a": 2, "b": 3}, executors=2)))
+    assert vetted.plan == Plan({"a": 8, "b": 3}, executors=8)
+    assert vetted.verdicts[0].reason.code is ReasonCode.MAX_STEP
+    assert "a 8 instead of 9, executors 8 instead of 50" in vetted.verdicts[0].reason.text
+
+
+def test_the_first_executors_are_asked_for_freely(decide: Decide, observe: Observe) -> None:
+    decision = decide(Plan({"a": 2}, executors=50))
+    assert MaxStep().vet(decision, observe({"a": 2})) is decision
+
+
+def test_a_return_to_an_earlier_plan_may_take_one_leap(decide: Decide, observe: Observe) -> None:
+    decision = decide({"a": 1}, verdicts=(Verdict("roll_back", Reason(ReasonCode.ROLL_BACK, "")),))
+    assert MaxStep().vet(decision, observe({"a": 40})) is decision
+
+
+@pytest.mark.parametrize(("option", "value"), [("up_factor", 0.5), ("down_factor", 1.5), ("down_factor", -1)])
+def test_factors_on_the_wrong_side_of_one_are_refused(option: str, value: float) -> None:
+    with pytest.raises(InvalidValueError, match=f"{option} must"):
+        MaxStep(**{option: value})
