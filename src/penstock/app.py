@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.control.clock import Stopwatch
 from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
 from penstock.forecast import Forecaster
-from penstock.guards import Guard
+from penstock.guards import Guard, cycles_to_remember
 from penstock.model import Cycle, InvalidValueError, Mode
 from penstock.model.errors import check_number
 from penstock.policies import Policy
@@ -75,7 +75,7 @@ class Simulation:
             execution=job.engine.execution,
             workers=job.workers,
             mode=self.mode,
-            settings=Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None),
+            settings=self._settings(),
         )
         decision_ms: list[float] = []
         while not (cluster.over or stopped()):
@@ -85,3 +85,9 @@ class Simulation:
             decision_ms.append(watch.lap_ms())
             listener(cycle)
         return result_of(cluster, policy=self.policy.name, seed=self.seed, decision_ms=decision_ms)
+
+    def _settings(self) -> Settings:
+        """A simulated clock waits for any policy, and guards see as far back as they look."""
+        settings = Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None)
+        needed = cycles_to_remember(self.guards, self.decide_seconds)
+        return replace(settings, remembered_cycles=max(needed, settings.remembered_cycles))
