@@ -19,7 +19,7 @@ from penstock.report.tables import change_row
 from penstock.report.words import clock, count, milliseconds, rate
 
 SPARKS = "▁▂▃▄▅▆▇█"
-SPARK_WIDTH = 40
+SPARK_WIDTH = 28
 BAR_WIDTH = 40
 SHOWN_CHANGES = 3
 
@@ -74,11 +74,14 @@ class LiveView:
         table.add_column(overflow="ellipsis", no_wrap=True, ratio=2)
         table.add_column(overflow="ellipsis", no_wrap=True, ratio=3)
         for cycle in self.recorder.changes[: -SHOWN_CHANGES - 1 : -1]:
-            table.add_row(*change_row(cycle))
+            table.add_row(*change_row(cycle, with_guards=False))
         if latest is None:
             return table
-        now = f"now: {latest.decision.reason.code.value}, {latest.decision.reason.text}"
-        return Group(Text(now, no_wrap=True, overflow="ellipsis"), table)
+        decision = latest.decision
+        said = [f"now: {decision.reason.code.value}, {decision.reason.text}", ""]
+        if decision.verdicts:
+            said[1] = f"     {decision.verdicts[-1].guard}: {decision.verdicts[-1].reason.text}"
+        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in said), table)
 
 
 def _spark(figures: Sequence[float | None], ceiling: float = 0.0) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -42,12 +43,11 @@ FIGURES = (
 )  # fmt: skip
 
 
-def figures_table(story: Story) -> Table:
+def figures_table(story: Story) -> RenderableType:
     """The figures of a run, beside those of its rival if it has one."""
     result, stopped = story.result, ", stopped early" if story.stopped_early else ""
-    table = Table(box=SIMPLE_HEAD, title_justify="left", title_style="bold", caption_justify="left")
-    table.title = f"{story.title}: {span(result.seconds)}, seed {result.seed}{stopped}"
-    table.caption = f"Targets: {targets(story.slo)}"
+    head = f"{story.title}: {span(result.seconds)}, seed {result.seed}{stopped}"
+    table = Table(box=SIMPLE_HEAD)
     table.add_column("", style="dim", no_wrap=True)
     table.add_column(result.policy)
     if story.rival is not None:
@@ -55,7 +55,7 @@ def figures_table(story: Story) -> Table:
     for figure in FIGURES:
         rivals = () if story.rival is None else (figure.read(story.rival.result),)
         table.add_row(figure.name, figure.read(result), *rivals)
-    return table
+    return Group(Text(head, style="bold"), table, Text(f"Targets: {targets(story.slo)}", style="dim"))
 
 
 def changes_table(recorder: Recorder, most: int = SHOWN_CHANGES) -> Table:
@@ -73,11 +73,12 @@ def changes_table(recorder: Recorder, most: int = SHOWN_CHANGES) -> Table:
     return table
 
 
-def change_row(cycle: Cycle) -> tuple[str, Text, Text]:
+def change_row(cycle: Cycle, with_guards: bool = True) -> tuple[str, Text, Text]:
+    """When it was, what changed, and why; with what the guards had to say below."""
     decision = cycle.decision
     code = decision.reason.code
     reason = Text.assemble((code.value, STYLES.get(code, "yellow")), f": {decision.reason.text}")
-    for verdict in decision.verdicts:
+    for verdict in decision.verdicts if with_guards else ():
         reason.append(f"\n{verdict.guard}: {verdict.reason.text}", style="dim")
     return clock(cycle.t), Text(moves(cycle.before, decision.plan)), reason
 
