@@ -93,6 +93,44 @@ def test_a_figure_that_nobody_measured_is_a_hold_not_a_guess(penstock: Command) 
     assert answer["parallelism"] == {"split": 1, "count": 2}
 
 
+LEARNER = """
+from penstock.model import Decision, ReasonCode
+
+
+class Diligent:
+    name, source, measurements, actuation = "diligent", "", 1, None
+
+    def __init__(self):
+        self.seen = []
+
+    def learn(self, observation):
+        self.seen.append(observation.latest.t)
+
+    def decide(self, observation):
+        figures = {"seen": self.seen, "odd": float("inf")}
+        return Decision.hold(observation.plan, ReasonCode.STEADY, "learnt", figures=figures)
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+"""
+
+
+def test_a_learner_learns_from_every_sample_in_turn_and_nothing_but_json_comes_out(
+    penstock: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "school.py").write_text(LEARNER)
+    monkeypatch.syspath_prepend(tmp_path)
+    sample = snapshot()["samples"][0]
+    text = json.dumps(snapshot(samples=[sample, sample | {"t": 10}, sample | {"t": 20}]))
+
+    figures = penstock("decide", "-p", "school:Diligent", "-", "--explain", stdin=text).json["figures"]
+
+    assert figures == {"seen": [0, 10, 20], "odd": None}
+
+
 def spoilt(path: str, value: Any) -> str:
     """The snapshot with one value replaced, as JSON text."""
     data: Any = snapshot()
@@ -146,10 +184,10 @@ def test_a_policy_that_fails_is_one_sentence_too(
     penstock: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "outsider.py").write_text(
-        "class Broken:\n    name = 'broken'\n    def decide(self, observation):\n        raise KeyError('oops')\n"
+        "class Broken:\n    name = 'broken'\n    def decide(self, o):\n        raise ValueError('two\\nlines')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
     complaint = penstock("decide", "-p", "outsider:Broken", "-", stdin=json.dumps(snapshot())).complaint
 
-    assert complaint == "policy outsider:Broken failed on this snapshot: KeyError: 'oops'"
+    assert complaint == "policy outsider:Broken failed on this snapshot: ValueError: two lines"

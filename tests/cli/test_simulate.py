@@ -46,6 +46,7 @@ def test_the_same_seed_is_the_same_run_and_another_seed_another(penstock: Comman
     first, again, other = (penstock(*RUN, "--json", "--seed", seed).json for seed in ("3", "3", "4"))
 
     assert without_wall_clock(first) == without_wall_clock(again)
+    assert (first["seed"], other["seed"]) == (3, 4)
     assert without_wall_clock(first) != without_wall_clock(other | {"seed": 3})
 
 
