@@ -48,9 +48,3 @@ def test_tied_operators_get_the_largest_number_inside_the_limits_of_all(
 def test_executors_are_not_lost_on_the_way(decide: Decide, observe: Observe) -> None:
     decision = decide(Plan({"split": 500}, executors=9))
     assert Bounds().vet(decision, observe({"split": 2})).plan == Plan({"split": 100}, executors=9)
-
-
-def test_a_tie_whose_limits_leave_no_room_runs_at_the_higher_minimum(decide: Decide, observe: Observe) -> None:
-    job = Topology((Operator("join", min=5, tie="state"), Operator("count", max=3, tie="state")))
-    vetted = Bounds().vet(decide({"join": 1, "count": 1}), observe({"join": 5, "count": 5}, job))
-    assert vetted.plan == Plan({"join": 5, "count": 5})

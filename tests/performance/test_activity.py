@@ -136,10 +136,17 @@ def test_a_parent_at_its_limit_is_not_yet_critical() -> None:
     assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max")["b"] == 700
 
 
-def test_an_input_replaced_upstream_counts_downstream() -> None:
-    """b is critical by itself; with min it shrinks to what a sends, and c hears of the smaller output."""
+def test_a_parent_that_becomes_critical_warns_its_own_children() -> None:
+    """Back-pressure let b see 100 of the 1000 that a can send; b is then too small, and c will hear of it."""
+    estimates = {"a": expecting(9000, 1000), "b": expecting(100, 400, selectivity=2.0), "c": expecting(200, 5000)}
+    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 9000, "b": 1000, "c": 800}
+    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 9000, "b": 100, "c": 200}
+
+
+def test_a_parent_that_is_no_longer_critical_warns_nobody() -> None:
+    """b is critical by itself; with min it shrinks to what a sends."""
     estimates = {"a": expecting(200, 100), "b": expecting(900, 500), "c": expecting(450, 5000)}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 200, "b": 100, "c": 100}
+    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 200, "b": 100, "c": 450}
     assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 200, "b": 900, "c": 500}
 
 

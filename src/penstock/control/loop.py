@@ -13,7 +13,7 @@ from penstock.control.deadline import Deadline, StillBusyError, TooSlowError
 from penstock.control.ports import Actuator, Clock, Monitor, Store
 from penstock.control.think import as_learner, foresee, sentence, teach, think
 from penstock.forecast import Forecaster
-from penstock.guards import Guard
+from penstock.guards import Guard, cycles_to_remember
 from penstock.model import (
     Cycle,
     Decision,
@@ -40,7 +40,7 @@ class Settings:
     stale_after_seconds   metrics older than this scale nothing; None: three intervals
     policy_limit_seconds  how long a policy may think; None: as long as it likes
     remembered_samples    length of the window that policies see
-    remembered_cycles     length of the window that guards see
+    remembered_cycles     length of the window that guards see; longer if one of them looks further back
     """
 
     interval_seconds: float = 60.0
@@ -75,7 +75,8 @@ class Loop:
     def __post_init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
         self._unseen = 0  # how many of the newest samples nobody has learnt from yet
-        self._history: deque[Cycle] = deque(maxlen=self.settings.remembered_cycles)
+        needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
+        self._history: deque[Cycle] = deque(maxlen=max(needed, self.settings.remembered_cycles))
         self._deadline = Deadline(self.settings.policy_limit_seconds)
         self._learner = as_learner(self.policy)
         self._complaints: set[str] = set()
@@ -97,7 +98,7 @@ class Loop:
         starts afresh.
         """
         try:
-            cycles = self.store.recent(self.settings.remembered_cycles)
+            cycles = self.store.recent(self._history.maxlen or 0)
             state = self.store.state(self.policy.name)
         except Exception as error:
             log.warning("the store cannot be read, the loop starts afresh: %s", sentence(error))

@@ -27,7 +27,7 @@ def groups(topology: Topology) -> tuple[Group, ...]:
 
 def _group(topology: Topology, names: tuple[str, ...]) -> Group:
     least = max(topology[name].min for name in names)
-    # Where the limits of tied operators leave no room, the minimum wins, as it does over the source's partitions.
+    # The minimum wins over the source's partitions.
     return Group(names, least, max(least, min(topology.ceiling(name) for name in names)))
 
 

@@ -134,21 +134,22 @@ def consistent_inputs(
     """Algorithm 1: what each operator will have to process once its parents are looked at.
 
     Parents come before children, which breadth first from the sources only promises where all ways to an operator
-    are equally long. An operator with a parent that is critical by itself combines its own estimate with the sum of
-    what all its parents will emit; the others keep theirs.
+    are equally long. An operator with a critical parent combines its own estimate with the sum of what all its
+    parents will emit; the others keep theirs. A parent counts as critical by its estimate as it stands then,
+    combined or not: so a burst at the source reaches every operator behind it, even where back-pressure hides
+    from them what is coming.
     """
     inputs: dict[str, float] = {}
+    critical: set[str] = set()
     for name in topology.order:
         own, parents = estimates[name], topology.parents[name]
         inputs[name] = own.input
-        if any(_critical(estimates[parent], low, high) for parent in parents):
+        if not critical.isdisjoint(parents):
             emitted = sum(estimates[p].output(inputs[p]) * own.shares[p] for p in parents)
             inputs[name] = COMBINE[combine](own.input, emitted)
+        if Activity.of(own.level(inputs[name]), low, high) is Activity.CRITICAL:
+            critical.add(name)
     return inputs
-
-
-def _critical(estimate: Estimate, low: float, high: float) -> bool:
-    return Activity.of(estimate.level(estimate.input), low, high) is Activity.CRITICAL
 
 
 def new_degree(degree: int, level: float, activity: Activity, action: Action) -> int:
