@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from penstock.control.clock import Stopwatch
 from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
 from penstock.forecast import Forecaster
-from penstock.guards import Guard, cycles_to_remember
+from penstock.guards import Guard
 from penstock.model import Cycle, InvalidValueError, Mode
 from penstock.model.errors import check_number
 from penstock.policies import Policy
@@ -52,14 +52,15 @@ class Simulation:
     def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
         """Run to the end of the trace, one cycle every `decide_seconds`, or until `stopped` says so after one."""
         job = self.workload.job
-        own_way = self.policy.actuation
+        # A policy from outside may be any class with a name and a way to decide.
+        own_way, measurements = getattr(self.policy, "actuation", None), getattr(self.policy, "measurements", 1)
         cluster = SimulatedCluster(
             job,
             self.workload.trace,
             self.workload.slo,
             seed=self.seed,
             step_seconds=self.step_seconds,
-            measure_seconds=self.decide_seconds / self.policy.measurements,
+            measure_seconds=self.decide_seconds / measurements,
             change=self.change or (None if own_way is None else Change(own_way)),
         )
         loop = Loop(
@@ -75,7 +76,7 @@ class Simulation:
             execution=job.engine.execution,
             workers=job.workers,
             mode=self.mode,
-            settings=self._settings(),
+            settings=Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None),
         )
         decision_ms: list[float] = []
         while not (cluster.over or stopped()):
@@ -85,9 +86,3 @@ class Simulation:
             decision_ms.append(watch.lap_ms())
             listener(cycle)
         return result_of(cluster, policy=self.policy.name, seed=self.seed, decision_ms=decision_ms)
-
-    def _settings(self) -> Settings:
-        """A simulated clock waits for any policy, and guards see as far back as they look."""
-        settings = Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None)
-        needed = cycles_to_remember(self.guards, self.decide_seconds)
-        return replace(settings, remembered_cycles=max(needed, settings.remembered_cycles))

@@ -98,7 +98,7 @@ from penstock.model import Decision, ReasonCode
 
 
 class Diligent:
-    name, source, measurements, actuation = "diligent", "", 1, None
+    name = "diligent"
 
     def __init__(self):
         self.seen = []

@@ -175,7 +175,7 @@ from penstock.model import Decision, ReasonCode
 class Impatient:
     '''Presses Ctrl-C at its third decision.'''
 
-    name, source, measurements, actuation, times = "impatient", "", 1, None, 0
+    name, times = "impatient", 0
 
     def decide(self, observation):
         self.times += 1

@@ -24,7 +24,7 @@ def decide(
 
     Example: penstock decide --policy ds2 snapshot.json --explain
     """
-    from penstock.control.think import think
+    from penstock.control.think import sentence, think
     from penstock.guards import chain
     from penstock.policies import POLICIES
     from penstock.stores.snapshot import decision_json, read_snapshot
@@ -34,10 +34,8 @@ def decide(
     vetting = chain() if guards else ()
     try:
         decision = think(chosen, vetting, read.observation, fresh=len(read.observation.samples))
-    except PenstockError:
-        raise
     except Exception as error:  # as in the loop: whatever a policy does, the user gets one sentence
-        raise PenstockError(f"policy {policy} failed on this snapshot: {type(error).__name__}: {error}") from error
+        raise PenstockError(f"policy {policy} failed on this snapshot: {sentence(error)}") from error
     print_json(decision_json(decision, explain))
 
 
