@@ -10,7 +10,7 @@ from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
 from penstock.forecast import Forecaster
 from penstock.guards import Guard
-from penstock.model import Cycle, Mode
+from penstock.model import Cycle, InvalidValueError, Mode
 from penstock.model.errors import check_number
 from penstock.policies import Policy
 from penstock.simulator.cluster import SimulatedCluster
@@ -21,6 +21,9 @@ from penstock.workloads import Workload
 
 Listener = Callable[[Cycle], None]
 """Told of each cycle as it ends: a progress bar, a report."""
+
+MOST_STEPS = 1_000_000
+"""From one decision to the next, as the arrays of one window lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +44,23 @@ class Simulation:
     def __post_init__(self) -> None:
         check_number("decide_seconds", self.decide_seconds, 1e-3)
         check_number("step_seconds", self.step_seconds, 1e-3)
+        if self.step_seconds > self.decide_seconds:
+            raise InvalidValueError("step_seconds", f"must not exceed decide_seconds, {self.decide_seconds:g}")
+        if self.decide_seconds > MOST_STEPS * self.step_seconds:
+            raise InvalidValueError("decide_seconds", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
 
-    def run(self, listener: Listener = lambda cycle: None) -> Result:
-        """Run to the end of the trace, one cycle every `decide_seconds`."""
+    def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
+        """Run to the end of the trace, one cycle every `decide_seconds`, or until `stopped` says so after one."""
         job = self.workload.job
-        own_way = self.policy.actuation
+        # A policy from outside may be any class with a name and a way to decide.
+        own_way, measurements = getattr(self.policy, "actuation", None), getattr(self.policy, "measurements", 1)
         cluster = SimulatedCluster(
             job,
             self.workload.trace,
             self.workload.slo,
             seed=self.seed,
             step_seconds=self.step_seconds,
-            measure_seconds=self.decide_seconds / self.policy.measurements,
+            measure_seconds=self.decide_seconds / measurements,
             change=self.change or (None if own_way is None else Change(own_way)),
         )
         loop = Loop(
@@ -71,7 +79,7 @@ class Simulation:
             settings=Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None),
         )
         decision_ms: list[float] = []
-        while not cluster.over:
+        while not (cluster.over or stopped()):
             cluster.advance(self.decide_seconds)
             watch = Stopwatch()
             cycle = loop.run_once()

@@ -64,6 +64,21 @@ def test_a_file_that_is_not_there_or_not_text_is_named(tmp_path: Path) -> None:
         read_trace(tmp_path / "binary.csv")
 
 
+def test_a_rate_that_whole_numbers_cannot_count_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="trace flood: rate at 60 s must be at most 1e"):
+        Trace("flood", (0.0, 60.0), (0.0, 1e13))
+
+
+def test_a_curve_can_be_cut_short() -> None:
+    curve = Trace("ramp", (100.0, 160.0, 220.0), (0.0, 60.0, 0.0))
+
+    assert curve.first(90.0) == Trace("ramp", (100.0, 160.0, 190.0), (0.0, 60.0, 30.0))
+    assert curve.first(60.0) == Trace("ramp", (100.0, 160.0), (0.0, 60.0))
+    assert curve.first(None) == curve.first(120.0) == curve.first(9999.0) == curve
+    with pytest.raises(InvalidValueError, match="seconds must be a finite number"):
+        curve.first(0.0)
+
+
 def test_a_curve_of_zeros_cannot_have_a_peak() -> None:
     with pytest.raises(InvalidValueError, match="is 0 throughout"):
         Trace("dead", (0.0, 1.0), (0.0, 0.0)).scaled(5.0)

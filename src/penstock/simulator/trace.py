@@ -17,6 +17,8 @@ from penstock.model.errors import check_number
 from penstock.simulator.arrays import Floats
 
 HEADER = ["t_seconds", "rate"]
+MOST_RECORDS = 1e12
+"""A second: records are counted in whole numbers of 64 bits, over years if need be."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Trace:
             raise InvalidValueError(f"trace {self.name}", "must have at least two points")
         for t, rate in zip(self.times, self.rates, strict=True):
             check_number(f"trace {self.name}: rate at {t:g} s", rate)
+            if rate > MOST_RECORDS:
+                raise InvalidValueError(f"trace {self.name}: rate at {t:g} s", f"must be at most {MOST_RECORDS:g}")
         if any(b < a for a, b in zip(self.times, self.times[1:], strict=False)):
             raise InvalidValueError(f"trace {self.name}: t_seconds", "must grow from line to line")
 
@@ -70,6 +74,20 @@ class Trace:
         """The same curve, `factor` times as fast."""
         check_number("compress", factor, 1e-9)
         return Trace(self.name, tuple(t / factor for t in self.times), self.rates)
+
+    def first(self, seconds: float | None) -> Trace:
+        """The beginning of the curve; None: all of it.
+
+        >>> Trace("ramp", (0.0, 100.0), (0.0, 50.0)).first(60.0)
+        Trace(name='ramp', times=(0.0, 60.0), rates=(0.0, 30.0))
+        """
+        if seconds is None or seconds >= self.seconds:
+            return self
+        check_number("seconds", seconds, 1e-3)
+        end = self.times[0] + seconds
+        kept = [point for point in zip(self.times, self.rates, strict=True) if point[0] < end]
+        last = float(np.interp(end, self.times, self.rates))
+        return Trace(self.name, (*(t for t, _ in kept), end), (*(rate for _, rate in kept), last))
 
 
 def read_trace(path: Path) -> Trace:

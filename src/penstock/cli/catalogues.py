@@ -1,0 +1,188 @@
+"""`penstock policies`, `guards`, `forecasters` and `workloads`: what there is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.output import print_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from penstock.model.catalog import Catalog, Entry
+    from penstock.model.options import Option
+    from penstock.workloads import Workload
+
+Name = Annotated[str | None, typer.Argument(help="Show one in detail.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def policies(name: Name = None, json: AsJson = False) -> None:
+    """List the scaling policies with their sources and options.
+
+    Example: penstock policies ds2
+    """
+    from penstock.policies import POLICIES
+
+    _show_family("policies", POLICIES, name, json)
+
+
+def guards(name: Name = None, json: AsJson = False) -> None:
+    """List the guards that vet what a policy wants.
+
+    Example: penstock guards patience
+    """
+    from penstock.guards import GUARDS
+
+    _show_family("guards", GUARDS, name, json)
+
+
+def forecasters(name: Name = None, json: AsJson = False) -> None:
+    """List the forecasters of load.
+
+    Example: penstock forecasters --json
+    """
+    from penstock.forecast import FORECASTERS
+
+    _show_family("forecasters", FORECASTERS, name, json)
+
+
+def workloads(name: Name = None, json: AsJson = False) -> None:
+    """List the jobs that can be simulated, with their targets and loads.
+
+    Example: penstock workloads wordcount
+    """
+    from penstock.workloads import workload
+    from penstock.workloads import workloads as all_workloads
+
+    if name is not None:
+        chosen = workload(name)
+        print_json(_workload_json(chosen)) if json else _show(*_workload_details(chosen))
+        return
+    found = all_workloads().values()
+    if json:
+        print_json([_workload_json(each) for each in found])
+        return
+    _show(_names_table("workloads", ((each.name, each.summary, each.source) for each in found)))
+
+
+# Families of classes with options ------------------------------------------------------------------------------------
+
+
+def _show_family(kind: str, catalog: Catalog[Any], name: str | None, json: bool) -> None:
+    if name is not None:
+        entry = catalog.describe(name)
+        print_json(_entry_json(entry)) if json else _show(*_entry_details(entry))
+        return
+    entries = [catalog.describe(each) for each in catalog.names()]
+    if json:
+        print_json([_entry_json(entry) for entry in entries])
+    else:
+        _show(_names_table(kind, ((entry.name, entry.summary, entry.source) for entry in entries)))
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    options = [
+        {"name": each.name, "meaning": each.meaning, "unit": each.unit, "type": each.type, "default": _default(each)}
+        for each in entry.options
+    ]
+    return {"name": entry.name, "summary": entry.summary, "source": entry.source, "options": options}
+
+
+def _entry_details(entry: Entry) -> list[RenderableType]:
+    from rich.text import Text
+
+    head = Text.assemble(
+        (entry.name, "bold"), f"\n{entry.summary}", (f"\n{entry.source}" if entry.source else "", "dim")
+    )
+    if not entry.options:
+        return [head, Text("It has no options.")]
+    table = _table("options")
+    for column in ("option", "default", "unit", "meaning"):
+        table.add_column(column)
+    for each in entry.options:
+        default = "" if each.default is None else str(each.default)
+        table.add_row(each.name, default, each.unit, each.meaning)
+    return [head, table]
+
+
+def _default(option: Option) -> Any:
+    from penstock.stores.codec import plain
+
+    value = plain(option.default)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Workloads -----------------------------------------------------------------------------------------------------------
+
+
+def _workload_json(workload: Workload) -> dict[str, Any]:
+    from penstock.stores.codec import plain
+
+    job, trace = workload.job, workload.trace
+    return {
+        "name": workload.name,
+        "summary": workload.summary,
+        "source": workload.source,
+        "operators": [
+            {"name": each.name, "min": each.min, "max": each.max, "stateful": each.stateful}
+            for each in job.topology.operators
+        ],
+        "edges": [list(edge) for edge in job.topology.edges],
+        "execution": job.engine.execution.value,
+        "change": job.engine.change.value,
+        "start": plain(job.first_plan.parallelism),
+        "slo": plain(workload.slo),
+        "trace": {"name": trace.name, "seconds": trace.seconds, "peak": trace.peak},
+    }
+
+
+def _workload_details(workload: Workload) -> list[RenderableType]:
+    from rich.text import Text
+
+    from penstock.report.story import targets
+    from penstock.report.words import rate, span
+
+    job, trace = workload.job, workload.trace
+    head = Text.assemble((workload.name, "bold"), f"\n{workload.summary}", (f"\n{workload.source}", "dim"))
+    table = _table("operators")
+    for column in ("operator", "after", "at first", "bounds", "ms a record", "state"):
+        table.add_column(column)
+    for each in job.topology.operators:
+        after = ", ".join(job.topology.parents[each.name]) or "the source"
+        state = "stateful" if each.stateful else ""
+        service = f"{job.behaviours[each.name].service_ms:.3g}"
+        table.add_row(each.name, after, str(job.first_plan[each.name]), f"{each.min} to {each.max}", service, state)
+    load = f"Load: {trace.name}, {span(trace.seconds)}, up to {rate(trace.peak)}"
+    change = f"A change of plan: {job.engine.change.value}, {span(job.engine.downtime_seconds)} of standstill"
+    return [head, table, Text(f"Targets: {targets(workload.slo)}\n{load}\n{change}")]
+
+
+# On the screen -------------------------------------------------------------------------------------------------------
+
+
+def _names_table(kind: str, rows: Any) -> Table:
+    table = _table(kind)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it does", ratio=3)
+    table.add_column("source", ratio=2, style="dim", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _table(title: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+
+
+def _show(*parts: RenderableType) -> None:
+    from rich.console import Console
+
+    Console(highlight=False).print(*parts, sep="\n")

@@ -1,0 +1,48 @@
+"""`penstock decide`: what would this policy do now?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.output import print_json
+from penstock.model import PenstockError
+
+STDIN = Path("-")
+
+
+def decide(
+    snapshot: Annotated[Path, typer.Argument(help="A snapshot of the job as JSON; - reads standard input.")],
+    policy: Annotated[str, typer.Option("--policy", "-p", help="Which policy; `penstock policies` lists them.")],
+    explain: Annotated[bool, typer.Option("--explain", help="Add every intermediate figure.")] = False,
+    guards: Annotated[bool, typer.Option("--guards/--no-guards", help="Let the default guards vet it.")] = False,
+) -> None:
+    """Print what a policy would do with a job, as JSON.
+
+    Example: penstock decide --policy ds2 snapshot.json --explain
+    """
+    from penstock.control.think import sentence, think
+    from penstock.guards import chain
+    from penstock.policies import POLICIES
+    from penstock.stores.snapshot import decision_json, read_snapshot
+
+    read = read_snapshot(_text(snapshot))
+    chosen = POLICIES.create(policy, read.options)
+    vetting = chain() if guards else ()
+    try:
+        decision = think(chosen, vetting, read.observation, fresh=len(read.observation.samples))
+    except Exception as error:  # as in the loop: whatever a policy does, the user gets one sentence
+        raise PenstockError(f"policy {policy} failed on this snapshot: {sentence(error)}") from error
+    print_json(decision_json(decision, explain))
+
+
+def _text(path: Path) -> str:
+    try:
+        return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise PenstockError(f"snapshot {path} cannot be read: it is not a text file") from None
+    except OSError as error:
+        raise PenstockError(f"snapshot {path} cannot be read: {error.strerror}") from None

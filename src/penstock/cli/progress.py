@@ -1,0 +1,65 @@
+"""Says how far a run is, if it takes long enough for anybody to wonder."""
+
+from __future__ import annotations
+
+import threading
+
+import typer
+
+from penstock.cli.output import talks_to_a_person
+from penstock.model import Cycle
+from penstock.report.words import ratio
+
+QUIET_SECONDS = 2.0
+LINE_EVERY_SECONDS = 10.0
+PREPARING = "preparing the simulator (compiled once)"
+
+
+class Progress:
+    """Listens to a run of `seconds`. It shows on a thread of its own: the first cycle may take longest of all."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        self._what = what
+        self._seconds = seconds
+        self._t = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True, name="penstock-progress")
+
+    def __call__(self, cycle: Cycle) -> None:
+        self._t = cycle.t
+
+    def __enter__(self) -> Progress:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def _status(self) -> str:
+        return f"{self._what}, {ratio(self._t / self._seconds)} done" if self._t else PREPARING
+
+    def _show(self) -> None:
+        if self._ended.wait(QUIET_SECONDS):
+            return
+        if talks_to_a_person():
+            self._show_bar()
+        else:
+            self._show_lines()
+
+    def _show_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        with Bar(BarColumn(), TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(self._status, total=self._seconds)
+            while not self._ended.wait(0.1):
+                bar.update(task, completed=self._t, description=self._status)
+
+    def _show_lines(self) -> None:
+        while True:
+            typer.echo(f"penstock: {self._status}", err=True)
+            if self._ended.wait(LINE_EVERY_SECONDS):
+                return

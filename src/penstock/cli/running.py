@@ -1,0 +1,61 @@
+"""Runs a simulation with everything around it: progress, Ctrl-C, the record, and the report at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from rich.console import Console
+
+from penstock.app import Simulation
+from penstock.cli.interrupt import Interrupt
+from penstock.cli.progress import Progress
+from penstock.model import Cycle
+from penstock.report.folder import ReportFolder
+from penstock.report.journal import Journal
+from penstock.report.markdown import PICTURE
+from penstock.report.recorder import Recorder
+from penstock.report.story import Story
+from penstock.report.tables import changes_table, figures_table, reasons_line
+
+Listener = Callable[[Cycle], None]
+
+
+def record(simulation: Simulation, folder: ReportFolder | None) -> Story:
+    """Run to the end, or to the first Ctrl-C; either way the report of what was run is written."""
+    recorder = Recorder(simulation.workload.slo)
+    what = f"{simulation.policy.name} on {simulation.workload.name}"
+    with Progress(what, simulation.workload.trace.seconds) as progress:
+        story = recorded(simulation, recorder, folder, [progress])
+        if folder is not None:
+            folder.write(story)
+    return story
+
+
+def recorded(
+    simulation: Simulation, recorder: Recorder, folder: ReportFolder | None, others: list[Listener]
+) -> Story:  # fmt: skip
+    """Run under the eyes of a recorder, a journal if there is a folder, and the `others`."""
+    with ExitStack() as stack:
+        listeners: list[Listener] = [recorder, *others]
+        if folder is not None:
+            listeners.append(Journal(stack.enter_context(folder.decisions())))
+        interrupt = stack.enter_context(Interrupt())
+
+        def listen(cycle: Cycle) -> None:
+            for listener in listeners:
+                listener(cycle)
+
+        result = simulation.run(listen, interrupt)
+    return Story(result, recorder, stopped_early=interrupt.asked)
+
+
+def show(story: Story, folder: ReportFolder | None) -> None:
+    """The tables of a run, and where its picture lies."""
+    console = Console(highlight=False)
+    console.print(figures_table(story))
+    if story.recorder.change_count:
+        console.print(changes_table(story.recorder))
+    console.print(reasons_line(story.recorder), style="dim")
+    if folder is not None:
+        console.print(f"Report: {folder.path}, picture: {folder.path / PICTURE}", soft_wrap=True)

@@ -1,0 +1,64 @@
+"""The report as a folder of files, each of which is there in full or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from penstock.model import PenstockError
+from penstock.report.markdown import PICTURE, report_text
+from penstock.report.story import Story
+
+RESULT, DECISIONS, PAGE = "result.json", "decisions.jsonl", "report.md"
+
+
+class ReportFolder:
+    """Where a report goes. Made before the run, so that a folder that cannot be written is known at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        nearest = next(parent for parent in (path, *path.parents, Path()) if parent.exists())
+        if not nearest.is_dir():
+            raise PenstockError(f"report folder {path} cannot be made: {nearest} is not a folder")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PenstockError(f"report folder {path} cannot be written: no right to write in {nearest.absolute()}")
+
+    def write(self, story: Story) -> None:
+        """Put the report into the folder, but for the decisions, which `decisions` wrote."""
+        from penstock.report.picture import draw  # matplotlib takes a while: only those who want a picture wait
+
+        result = story.result.to_json()
+        if story.rival is not None:
+            result |= {"fixed_plan": story.rival.result.to_json()}
+        self._put(RESULT, (json.dumps(result, allow_nan=False, indent=2) + "\n").encode())
+        self._put(PICTURE, draw(story))
+        self._put(PAGE, report_text(story).encode())
+
+    @contextmanager
+    def decisions(self) -> Iterator[TextIO]:
+        """A file to write decisions to during the run; it gets its name when the run has ended well."""
+        with self._named(DECISIONS) as path, path.open("w", encoding="utf-8") as file:
+            yield file
+
+    def _put(self, name: str, content: bytes) -> None:
+        with self._named(name) as path:
+            path.write_bytes(content)
+
+    @contextmanager
+    def _named(self, name: str) -> Iterator[Path]:
+        """A path beside `name` that takes its place at the end, or goes away if anything went wrong."""
+        written = self.path / f".{name}.{os.getpid()}"
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            yield written
+            written.replace(self.path / name)
+        except BaseException as error:
+            with suppress(OSError):
+                written.unlink()
+            if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+                raise PenstockError(f"{self.path / name} cannot be written: {error.strerror or error}") from None
+            raise

@@ -1,0 +1,52 @@
+"""A run with all that is told about it: what tables, picture and folder are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.model import Plan, Slo
+from penstock.report.recorder import Recorder
+from penstock.report.words import milliseconds, span
+from penstock.simulator.result import Result
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The same job and load under a plan that never changed."""
+
+    plan: Plan
+    result: Result
+
+
+@dataclass(frozen=True)
+class Story:
+    """One run: its figures, what was recorded on the way, and perhaps what a fixed plan would have done."""
+
+    result: Result
+    recorder: Recorder
+    rival: Rival | None = None
+    stopped_early: bool = False
+
+    @property
+    def slo(self) -> Slo:
+        return self.recorder.slo
+
+    @property
+    def title(self) -> str:
+        result = self.result
+        return f"{result.policy} on {result.workload}, trace {result.trace}"
+
+
+def targets(slo: Slo) -> str:
+    """The targets in words.
+
+    >>> targets(Slo(event_latency="500 ms", statistic="p95", drain="6 min"))
+    'keep up, event latency (p95) below 500 ms, a backlog gone within 6 min'
+    """
+    words = ["keep up"]
+    for name, target in (("processing", slo.processing_latency_ms), ("event", slo.event_latency_ms)):
+        if target is not None:
+            words.append(f"{name} latency ({slo.statistic}) below {milliseconds(target)}")
+    if slo.drain_seconds is not None:
+        words.append(f"a backlog gone within {span(slo.drain_seconds)}")
+    return ", ".join(words)

@@ -1,0 +1,46 @@
+"""`penstock demo` tells the story it promises, in figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import Command
+
+
+def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
+    penstock: Command, tmp_path: Path
+) -> None:
+    outcome = penstock("demo", "--fast", "--report", tmp_path / "demo")
+
+    assert outcome.code == 0
+    result = json.loads((tmp_path / "demo" / "result.json").read_text())
+    fixed = result["fixed_plan"]
+    assert result["violation_ratio"] < 0.03
+    assert result["core_seconds"] < 0.7 * fixed["core_seconds"]
+    assert result["lost_records"] == 0
+    assert fixed["rescales"] == 0
+    assert fixed["violation_ratio"] == 0.0
+
+    plans = [
+        json.loads(line)["parallelism"] for line in (tmp_path / "demo" / "decisions.jsonl").read_text().splitlines()
+    ]
+    totals = [sum(plan.values()) for plan in plans]
+    assert max(totals) > 2 * totals[0]
+    assert totals[-1] < max(totals) / 2
+
+    said = " ".join(outcome.out.split())
+    assert f"{result['rescales']} changes; it was outside the targets" in said
+    assert "fewer core-seconds than the fixed plan" in said
+    assert outcome.err.count("penstock: 1:") >= 4  # a line now and then, where there is no terminal
+
+
+def test_the_demo_writes_to_out_demo_unless_told_otherwise(penstock: Command) -> None:
+    assert penstock("demo", "--fast", "--policy", "static").code == 0
+
+    assert (Path("out") / "demo" / "picture.png").exists()
+
+
+def test_a_wrong_policy_is_one_line(penstock: Command) -> None:
+    assert penstock("demo", "--policy", "ds3").complaint.startswith("policy 'ds3' is not known")
+    assert not Path("out").exists()
