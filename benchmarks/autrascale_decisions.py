@@ -203,40 +203,14 @@ def scale(operators: int) -> Row:
 
 
 def rows() -> Iterator[Row]:
-    for algorithm in PAPER_SECONDS:
-        for operators in OPERATORS:
-            yield compare(algorithm, operators)
-    for operators in MANY_OPERATORS:
-        yield scale(operators)
-
-
-def run() -> list[Row]:
-    """Every row, printed as it is measured."""
-    print(
-        f"{'':12}{'N':>4} {'paper s':>8} {'ours s':>8} {'listed s':>9} {'faster':>7} {'our EI':>10} {'listed EI':>10}"
-    )
-    measured = []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns of hyperparameters at their bounds
-        for row in rows():
-            measured.append(row)
-            print(_line(row), flush=True)
-    return measured
-
-
-def _line(row: Row) -> str:
-    start = f"{row.algorithm:12}{row.operators:4} "
-    if row.listed_seconds is None:
-        return f"{start}{'':8} {row.seconds:8.4f}"
-    return (
-        f"{start}{row.paper_seconds:8.3f} {row.seconds:8.4f} {row.listed_seconds:9.3f} "
-        f"{row.listed_seconds / row.seconds:6.1f}x {row.improvement:10.3g} {row.listed_improvement:10.3g}"
-    )
+        for algorithm in PAPER_SECONDS:
+            for operators in OPERATORS:
+                yield compare(algorithm, operators)
+        for operators in MANY_OPERATORS:
+            yield scale(operators)
 
 
 def _row(point: Integers) -> Configuration:
     return tuple(int(k) for k in point)
-
-
-if __name__ == "__main__":
-    run()

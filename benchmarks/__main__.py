@@ -1,0 +1,70 @@
+"""`make bench`: run every benchmark, print its rows, and keep them with their configuration in benchmarks/results."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from dataclasses import asdict
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions")
+
+
+def main(names: list[str]) -> None:
+    console = Console()
+    for name in names or BENCHMARKS:
+        module = import_module(f"benchmarks.{name}")
+        summary = (module.__doc__ or name).strip().partition("\n")[0]
+        console.rule(f"{name}: {summary}")
+        with console.status("measuring"):
+            rows = [asdict(row) for row in module.rows()]
+        console.print(table(rows))
+        RESULTS.mkdir(exist_ok=True)
+        kept = {"benchmark": summary, "configuration": configuration(module), "rows": rows}
+        (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def configuration(module: Any) -> dict[str, Any]:
+    """The machine, the versions that matter, and the constants of the benchmark itself."""
+    constants = {name: value for name, value in vars(module).items() if name.isupper()}
+    return {
+        "machine": f"{platform.machine()}, one thread",
+        "python": platform.python_version(),
+        **{package: version(package) for package in ("numpy", "numba", "scipy", "scikit-learn")},
+        **{name: value for name, value in constants.items() if is_plain(value)},
+    }
+
+
+def is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(is_plain(each) for each in value.values())
+    if isinstance(value, list | tuple):
+        return all(map(is_plain, value))
+    return isinstance(value, str | int | float)
+
+
+def table(rows: list[dict[str, Any]]) -> Table:
+    shown = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        shown.add_column(name.replace("_", " "), justify="left" if isinstance(rows[0][name], str) else "right")
+    for row in rows:
+        shown.add_row(*map(cell, row.values()))
+    return shown
+
+
+def cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return "" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
