@@ -22,12 +22,13 @@ every_policy = pytest.mark.parametrize("name", POLICIES.names())
 NEEDS_NO_FIXED_POINT: dict[str, str] = {}
 """Policies that may go on moving under a constant load."""
 
-MAY_SHRINK_UNDER_MORE_LOAD: dict[str, str] = {}
+EXPLORES = "its next plan is one to learn from, chosen by expected improvement, not the plan that the load needs"
+MAY_SHRINK_UNDER_MORE_LOAD: dict[str, str] = {"autrascale": EXPLORES, "autrascale_plus": EXPLORES}
 """Policies for which more load may mean fewer instances of some operator."""
 
 MAY_CHANGE_WITHOUT_A_FIGURE: dict[tuple[str, str], str] = {
     (policy, "backlog"): "an engine without a source queue has no backlog: what waits is all in the operators' queues"
-    for policy in ("autoscale", "dabs", "psps")
+    for policy in ("autoscale", "dabs", "psps", "spark_dynamic_allocation")
 }
 """Policies, and the figures without which they have another way to decide."""
 

@@ -43,11 +43,6 @@ def test_an_actuation_may_be_given_as_a_word() -> None:
     assert Operator("a", actuation="restart").actuation is Actuation.RESTART  # type: ignore[arg-type]
 
 
-def test_an_operator_clamps_to_its_bounds() -> None:
-    operator = Operator("a", min=2, max=4)
-    assert [operator.clamp(k) for k in (1, 2, 3, 4, 5)] == [2, 2, 3, 4, 4]
-
-
 @pytest.mark.parametrize(
     ("operators", "edges", "sentence"),
     [

@@ -20,7 +20,8 @@ from penstock.model import (
     Slo,
     Topology,
 )
-from penstock.policies.ds2 import Ds2, instances
+from penstock.performance.true_rates import instances
+from penstock.policies.ds2 import Ds2
 from strategies import LinearJob, linear_jobs
 
 CHAIN = Topology((Operator("Op1"), Operator("Op2")), (("Op1", "Op2"),))

@@ -48,9 +48,6 @@ class Operator:
         if self.min > self.max:
             raise InvalidValueError(f"operator {self.name}: min", f"must not exceed max, but {self.min} > {self.max}")
 
-    def clamp(self, parallelism: int) -> int:
-        return min(max(parallelism, self.min), self.max)
-
 
 @dataclass(frozen=True)
 class Topology:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from penstock.model import Expected, MissingFigureError, Observation, Plan, Topology
 from penstock.performance.critical_path import critical_path
 from penstock.performance.queueing import mean_sojourn
-from penstock.performance.true_rates import TrueRates, arriving, input_rates, true_rates
+from penstock.performance.true_rates import TrueRates, arriving, headroom, input_rates, true_rates
 
 
 def expect(observation: Observation, plan: Plan) -> Expected | None:
@@ -22,11 +22,11 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
     if observation.forecast is not None and offered > 0:
         offered = observation.forecast.input_rate
     load = arriving(observation.topology, rates, inputs)
-    headroom = min((plan[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
-    throughput = offered * min(1.0, headroom)
-    if headroom <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
+    times = headroom(plan.parallelism, rates, load)
+    throughput = offered * min(1.0, times)
+    if times <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
         return Expected(throughput=throughput)
-    capacity = headroom * offered if offered > 0 else None  # an idle job does not show what it could take
+    capacity = times * offered if offered > 0 else None  # an idle job does not show what it could take
     return Expected(throughput, *_latencies(observation, plan, rates, load, capacity))
 
 

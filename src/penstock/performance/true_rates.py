@@ -10,10 +10,14 @@ Glossary (AuTraScale, equations 2 and 3; DS2 uses the same quantities):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from penstock.model import FrozenMap, MissingFigureError, Observation, OperatorSample, Sample, Topology
+
+ROUNDING = 1e-9
+"""Measured rates are quotients: 2.0000000001 instances are 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +105,17 @@ def arriving(
         load[name] = sum(output[p] * rates[name].shares[p] for p in parents) if parents else inputs[name]
         output[name] = emitted(name, load[name]) if emitted else load[name] * rates[name].selectivity
     return load
+
+
+def headroom(parallelism: Mapping[str, int], rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
+    """How many times the load the tightest operator could carry; infinite where nothing arrives."""
+    return min((parallelism[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
+
+
+def instances(load: float, true_processing_rate: float) -> int:
+    """How many instances carry a load; at least one.
+
+    >>> instances(100, 50), instances(101, 50), instances(0, 50)
+    (2, 3, 1)
+    """
+    return max(1, math.ceil(load / true_processing_rate - ROUNDING))

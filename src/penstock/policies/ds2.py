@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.model import Decision, InvalidValueError, Observation
 from penstock.model.options import option
-from penstock.performance.true_rates import arriving, input_rates, true_rates
+from penstock.performance.true_rates import arriving, input_rates, instances, true_rates
 from penstock.policies import Policy
-
-ROUNDING = 1e-9
-"""Measured rates are quotients: 2.0000000001 instances are 2."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +46,3 @@ class Ds2(Policy):
                 "throughput_parallelism": needed,
             },
         )
-
-
-def instances(load: float, true_processing_rate: float) -> int:
-    """How many instances carry a load; at least one.
-
-    >>> instances(100, 50), instances(101, 50), instances(0, 50)
-    (2, 3, 1)
-    """
-    return max(1, math.ceil(load / true_processing_rate - ROUNDING))

@@ -21,11 +21,10 @@ from penstock.forecast import FORECASTERS
 from penstock.model import Decision, Forecast, InvalidValueError, Observation, Topology
 from penstock.model.errors import unknown
 from penstock.model.options import option
-from penstock.performance.true_rates import input_rates
+from penstock.performance.true_rates import input_rates, instances
 from penstock.performance.visits import edge_shares, visits
 from penstock.performance.waiting import execution_seconds, waiting_records
 from penstock.policies import Policy
-from penstock.policies.ds2 import instances
 
 ROUNDING = 1e-12
 """Relative: 58.00000000000001 events are 58."""

@@ -21,8 +21,8 @@ from typing import ClassVar
 from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Sample
 from penstock.model.errors import check_number
 from penstock.model.options import option
+from penstock.performance.true_rates import instances
 from penstock.policies import Policy
-from penstock.policies.ds2 import instances
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,159 @@
+"""Processing latency optimisation: which configuration to run next at one input rate.
+
+The order of AuTraScale: stay if the end (8, 9) is reached; else bootstrap samples, or a transfer where a model of
+another rate can help; then Bayesian optimisation (Algorithm 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.model import ReasonCode
+from penstock.performance.acquisition import Surrogate
+from penstock.performance.bayesian_search import best_first, recommend, trained
+from penstock.performance.bootstrap import bootstrap_set
+from penstock.performance.gaussian_process import GaussianProcess
+from penstock.performance.rate_library import RateRecord
+from penstock.performance.score import benefit_score, score_threshold
+from penstock.performance.search_space import Configuration, SearchSpace
+from penstock.performance.throughput import keeps_up
+
+Scores = dict[Configuration, float]
+Transfer = Callable[[GaussianProcess, SearchSpace, Scores, tuple[Configuration, ...]], tuple[Surrogate, float]]
+"""From the old model, the space, real samples and the bootstrap set: a surrogate, and the best value it knows."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Where to go, why, and the figures behind it."""
+
+    configuration: Configuration
+    code: ReasonCode
+    text: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LatencySearch:
+    """The search at one rate for one latency target."""
+
+    record: RateRecord
+    space: SearchSpace
+    target_ms: float
+    alpha: float
+    over_allocation_ratio: float
+    uniform_samples: int
+    max_iterations: int
+    keep_up_tolerance: float
+    throughput_noise: float
+    xi: float
+    nu: float
+    seed: int
+
+    @property
+    def threshold(self) -> float:
+        return score_threshold(self.alpha, self.over_allocation_ratio)
+
+    def scores(self, record: RateRecord | None = None) -> Scores:
+        """Equation 4 for every configuration measured at a rate, from that rate's own base upwards."""
+        record = self.record if record is None else record
+        if record.base is None:
+            return {}
+        inside = SearchSpace(record.base, self.space.upper)
+        return {
+            k: benefit_score(self.alpha, self.target_ms, measured.latency_ms, record.base, k)
+            for k, measured in record.measured.items()
+            if measured.latency_ms is not None and k in inside
+        }
+
+    def can_teach(self, other: RateRecord) -> bool:
+        """Whether a model of that rate says something along every operator: the base and one sample for each."""
+        return len(self.scores(other)) > len(self.space.lower)
+
+    def fulfils(self, configuration: Configuration) -> bool:
+        """Whether a configuration keeps up and meets the latency, when last seen."""
+        measured, record = self.record.measured.get(configuration), self.record
+        if measured is None or measured.latency_ms is None or measured.latency_ms > self.target_ms:
+            return False
+        if keeps_up(record.attainable, record.rate, self.keep_up_tolerance):
+            return keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
+        # Something outside caps the job: no configuration can be asked for more than the best one reached.
+        return keeps_up(measured.throughput, min(measured.input_rate, record.attainable), self.throughput_noise)
+
+    def settle(self, current: Configuration, refused: Collection[Configuration]) -> Proposal | None:
+        """Where the search ends, given the configuration in force: there, at one known to do, or with the trials."""
+        scores, bootstrap = self.scores(), self._bootstrap
+        if (ended := self._ended(current, scores, refused)) is not None:
+            return self._stay(current, ended, "the latency is met without waste", {"phase": "steady"})
+        if len(scores) >= len(bootstrap) + self.max_iterations:
+            return self._best(current, scores, refused, f"{len(scores)} configurations were tried")
+        return None
+
+    def explore(
+        self,
+        current: Configuration,
+        refused: Collection[Configuration],
+        source: RateRecord | None,
+        real_samples: int | None,
+        transfer: Transfer,
+    ) -> Proposal:
+        """The next configuration to try.
+
+        `source` is the record to transfer from, if there is one; with `real_samples` of this rate (as many as
+        the bootstrap set has, where that is None) it is left for Algorithm 1.
+        """
+        scores, bootstrap = self.scores(), self._bootstrap
+        if source is None:
+            for number, k in enumerate(bootstrap, 1):
+                if k not in scores and k not in refused:
+                    text = f"bootstrap sample {number} of {len(bootstrap)}"
+                    return Proposal(k, ReasonCode.EXPLORE, text, {"phase": "bootstrap"})
+        if not scores:  # nothing that was tried from the base upwards is remembered: begin with the base again
+            return Proposal(self.space.lower, ReasonCode.EXPLORE, "the base must be measured", {"phase": "bootstrap"})
+        surrogate: Surrogate
+        if source is not None and len(scores) < (len(bootstrap) if real_samples is None else real_samples):
+            old = trained(self.space, self.scores(source), self.nu)
+            surrogate, f_best = transfer(old, self.space, scores, bootstrap)
+            figures = {"phase": "transfer", "source_rate": source.rate, "f_best": f_best}
+        else:
+            surrogate, f_best = trained(self.space, scores, self.nu), max(scores.values())
+            figures = {"phase": "bayesian optimisation", "f_best": f_best}
+        tried = {*scores, *refused}
+        step = recommend(self.space, surrogate, f_best, tried, best_first(scores), self.xi, self.seed)
+        if step is None:
+            return self._best(current, scores, refused, "every configuration was tried")
+        text = f"expected to improve the score by {step.expected_improvement:.3g} over {f_best:.3f}"
+        return Proposal(step.configuration, ReasonCode.EXPLORE, text, {**figures, **step.figures()})
+
+    def figures(self, current: Configuration) -> dict[str, Any]:
+        scores = self.scores()
+        return {
+            "score": scores.get(current),
+            "score_threshold": self.threshold,
+            "iteration": len(scores),
+            "bootstrap_set": [list(k) for k in self._bootstrap],
+        }
+
+    @property
+    def _bootstrap(self) -> tuple[Configuration, ...]:
+        return bootstrap_set(self.space, self.uniform_samples)
+
+    def _ended(
+        self, current: Configuration, scores: Scores, refused: Collection[Configuration]
+    ) -> Configuration | None:
+        """The configuration at which Algorithm 1 ends: the one in force, or else the best one known to do."""
+        good = [k for k in scores if scores[k] >= self.threshold and self.fulfils(k) and k not in refused]
+        return current if current in good else max(good, key=lambda k: scores[k], default=None)
+
+    def _best(self, current: Configuration, scores: Scores, refused: Collection[Configuration], why: str) -> Proposal:
+        """The search is over without an end: the best that was seen, those that meet the latency first."""
+        seen = [k for k in scores if k not in refused]
+        best = max(seen, key=lambda k: (self.fulfils(k), scores[k]), default=current)
+        return self._stay(current, best, f"{why}; this is the best of them", {"phase": "exhausted"})
+
+    @staticmethod
+    def _stay(current: Configuration, target: Configuration, text: str, figures: dict[str, Any]) -> Proposal:
+        code = ReasonCode.STEADY if target == current else ReasonCode.RESTORE
+        return Proposal(target, code, text, figures)

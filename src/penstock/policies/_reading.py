@@ -1,0 +1,75 @@
+"""What a searching learner reads off an observation: the configuration that was really in force, and how it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.model import MissingFigureError, Observation, Plan, ReasonCode, Topology
+from penstock.performance.rate_library import Measurement
+from penstock.performance.search_space import Configuration
+
+PASSING = {
+    ReasonCode.STABILISING,
+    ReasonCode.PATIENCE,
+    ReasonCode.DRAINING,
+    ReasonCode.MAX_STEP,
+    ReasonCode.BLACKOUT,
+}
+"""Guards that say "not now" or "not all at once": the same wish may be granted later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The newest window: its configuration, which guards or the cluster may have made another than was asked for."""
+
+    configuration: Configuration
+    measurement: Measurement
+
+
+def read(observation: Observation) -> Reading:
+    """Raises MissingFigureError for whatever was not measured; latency only where it has a target."""
+    sample, slo = observation.latest, observation.slo
+    if sample.input_rate is None:
+        raise MissingFigureError("input_rate")
+    if sample.throughput is None:
+        raise MissingFigureError("throughput")
+    for name in observation.topology.names:
+        if name not in sample.operators:
+            raise MissingFigureError("parallelism", name)
+    latency = sample.processing_latency_ms
+    latency_ms = None if latency is None else latency.at(slo.statistic)
+    if latency_ms is None and slo.processing_latency_ms is not None:
+        raise MissingFigureError("processing_latency_ms")
+    return Reading(
+        tuple(sample.operators[name].parallelism for name in observation.topology.names),
+        Measurement(sample.job_input_rate, sample.throughput, latency_ms),
+    )
+
+
+def settling(observation: Observation, running_time: float) -> bool:
+    """Whether the newest window began less than `running_time` seconds after the last change of plan."""
+    change = observation.last_change
+    return change is not None and observation.latest.t < change.t + running_time
+
+
+def refused(observation: Observation, reading: Reading) -> Configuration | None:
+    """What was asked for in the last cycle and not given, for a reason that will not pass by itself."""
+    if not observation.history:
+        return None
+    cycle = observation.history[-1]
+    wanted = None if cycle.decision.wanted is None else configuration_of(cycle.decision.wanted, observation.topology)
+    if not cycle.applied or wanted in (None, reading.configuration) or observation.latest.t < cycle.t:
+        return None
+    return None if any(verdict.reason.code in PASSING for verdict in cycle.decision.verdicts) else wanted
+
+
+def configuration_of(plan: Plan, topology: Topology) -> Configuration:
+    return tuple(plan[name] for name in topology.names)
+
+
+def plan_of(configuration: Configuration, observation: Observation) -> Plan:
+    return observation.plan.changed(by_name(configuration, observation.topology))
+
+
+def by_name(configuration: Configuration, topology: Topology) -> dict[str, int]:
+    return dict(zip(topology.names, configuration, strict=True))

@@ -1,0 +1,230 @@
+"""AuTraScale: throughput first, then latency by Bayesian optimisation, and transfer when the input rate changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
+from penstock.model.options import option
+from penstock.performance.acquisition import XI, Surrogate
+from penstock.performance.bayesian_search import arrays
+from penstock.performance.gaussian_process import GaussianProcess
+from penstock.performance.matern import check_smoothness
+from penstock.performance.rate_library import RateLibrary, RateRecord
+from penstock.performance.search_space import Configuration, SearchSpace
+from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
+from penstock.performance.transfer import residual_model, with_estimates
+from penstock.performance.true_rates import input_rates, true_rates
+from penstock.policies import Policy, State
+from penstock.policies._latency_search import LatencySearch, Proposal, Scores
+from penstock.policies._reading import Reading, by_name, configuration_of, plan_of, read, refused, settling
+
+
+@dataclass
+class AuTraScale(Policy):
+    """Finds the least parallelism that keeps up, then the best one for latency; remembers what it learnt per rate.
+
+    Every plan it tries is run by the job itself, one for each policy interval (the loop's), and what is learnt is
+    booked under the plan that was really in force. The input rate counts as changed when it leaves `rate_tolerance`
+    around the rate at which the present search began: then the model of a rate within tolerance is taken up again,
+    or throughput optimisation begins anew and the nearest trained rate teaches the latency search.
+
+    Without a target for processing latency it holds where throughput optimisation ends.
+    """
+
+    name: ClassVar[str] = "autrascale"
+    source: ClassVar[str] = "AuTraScale (IPDPS 2021): equations 2 to 9, Algorithms 1 and 2"
+
+    alpha: float = option(0.8, "weight of latency against resources in the score", "ratio")
+    over_allocation_ratio: float = option(1.0, "w: how much more than needed is accepted at the end", "ratio")
+    xi: float = option(XI, "least improvement of the score worth a trial", "score")
+    uniform_samples: int = option(6, "M: bootstrap samples with all operators alike", "samples")
+    num: int | None = option(
+        None, "real samples at a rate that end a transfer; none: the bootstrap set's size", "samples"
+    )
+    policy_running_time: float = option(0.0, "how long windows are left out after a change of plan", "seconds")
+    rate_tolerance: float = option(0.1, "change of the input rate that needs another model", "ratio")
+    keep_up_tolerance: float = option(0.01, "how far throughput may be measured below the input rate", "ratio")
+    throughput_noise: float = option(0.05, "throughputs closer than this count as equal in the look-back", "ratio")
+    max_iterations: int = option(30, "trials at one rate beyond the bootstrap set before it settles", "trials")
+    nu: float = option(2.5, "smoothness of the Matern kernel: 1.5 or 2.5")
+    seed: int = option(0, "seed of the random candidates in spaces too large to list")
+
+    library: RateLibrary = field(init=False, repr=False)
+    refused: list[Configuration] = field(init=False, repr=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "rate_tolerance", "keep_up_tolerance", "throughput_noise"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise InvalidValueError(name, f"must be between 0 and 1, not {getattr(self, name)!r}")
+        for name in ("over_allocation_ratio", "xi", "policy_running_time", "max_iterations", "seed"):
+            if not getattr(self, name) >= 0:
+                raise InvalidValueError(name, f"must not be negative, not {getattr(self, name)!r}")
+        if self.uniform_samples < 1:
+            raise InvalidValueError("uniform_samples", f"must be at least 1, not {self.uniform_samples!r}")
+        if self.num is not None and self.num < 0:
+            raise InvalidValueError("num", f"must not be negative, not {self.num!r}")
+        check_smoothness(self.nu)
+        self.library = RateLibrary(self.rate_tolerance)
+
+    # Learn -----------------------------------------------------------------------------------------------------
+
+    def learn(self, observation: Observation) -> None:
+        """Book the newest window; one that lacks a figure or began too soon after a change teaches nothing."""
+        if settling(observation, self.policy_running_time):
+            return
+        try:
+            reading = read(observation)
+            recommended = throughput_parallelism(
+                observation.topology, true_rates(observation), input_rates(observation)
+            )
+        except MissingFigureError:
+            return
+        before = self.library.current
+        record = self.library.at(reading.measurement.input_rate)
+        if record is not before:
+            self._begin()
+        denied = refused(observation, reading)
+        if denied is not None and denied not in self.refused:
+            self.refused.append(denied)
+        self._book(observation, record, reading, recommended)
+
+    def _begin(self) -> None:
+        """Another rate is in force: what was refused before may be granted now."""
+        self.refused.clear()
+
+    def _book(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
+        if self._fell_behind(record, reading):
+            record.reopen()
+        record.measure(reading.configuration, reading.measurement)
+        if record.base is None:
+            self._step(record, reading, recommended)
+
+    def _fell_behind(self, record: RateRecord, reading: Reading) -> bool:
+        """Whether a configuration that used to keep up no longer does: then its base is not what it was."""
+        earlier, now = record.measured.get(reading.configuration), reading.measurement
+        return (
+            record.base is not None
+            and earlier is not None
+            and keeps_up(earlier.throughput, earlier.input_rate, self.keep_up_tolerance)
+            and not keeps_up(now.throughput, now.input_rate, self.keep_up_tolerance)
+        )
+
+    def _step(self, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
+        """One step of throughput optimisation, and its two endings."""
+        configuration, measured = reading.configuration, reading.measurement
+        enough = keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
+        first = record.recommended is None
+        record.steps[configuration] = measured.throughput
+        record.recommended = recommended
+        # The configuration found at the start may be far too large: it ends the walk only if (3) knows no smaller one.
+        caught_up = enough and (not first or sum(recommended) >= sum(configuration))
+        # Asking again for what was tried already is "the same twice in a row", and also ends a walk in circles.
+        if caught_up or recommended in record.steps or recommended in self.refused:
+            record.base = look_back(record.steps, record.rate, self.keep_up_tolerance, self.throughput_noise)
+            record.attainable = min(record.rate, record.steps[record.base])
+
+    # Decide ----------------------------------------------------------------------------------------------------
+
+    def decide(self, observation: Observation) -> Decision:
+        figures, record = self._figures(observation), self.library.current
+        if record is None or settling(observation, self.policy_running_time):
+            text = "the policy running time is not over yet"
+            return Decision.hold(observation.plan, ReasonCode.WARMING_UP, text, figures=figures)
+        proposal = self._propose(observation, record)
+        return Decision(
+            plan=plan_of(proposal.configuration, observation),
+            reason=Reason(proposal.code, proposal.text),
+            figures={**figures, **proposal.figures},
+        )
+
+    def _figures(self, observation: Observation) -> dict[str, Any]:
+        """What every decision rests on. Raises MissingFigureError for the figure that kept it from learning."""
+        reading, rates, record = read(observation), true_rates(observation), self.library.current
+        figures: dict[str, Any] = {
+            "true_processing_rate": {name: rate.processing for name, rate in rates.items()},
+            "input_rate": input_rates(observation),
+            "throughput": reading.measurement.throughput,
+        }
+        if record is not None:
+            base = record.recommended if record.base is None else record.base
+            figures["model_rate"] = record.rate
+            figures["steps"] = [[list(step), throughput] for step, throughput in record.steps.items()]
+            figures["throughput_parallelism"] = None if base is None else by_name(base, observation.topology)
+            search = self._search(observation, record)
+            figures |= {} if search is None else search.figures(reading.configuration)
+        return figures
+
+    def _propose(self, observation: Observation, record: RateRecord) -> Proposal:
+        if (settled := self._settled(observation, record)) is not None:
+            return settled
+        search = self._search(observation, record)
+        if search is None:
+            return self._walk(observation, record)
+        current = configuration_of(observation.plan, observation.topology)
+        source = self.library.nearest(record, search.can_teach)
+        return search.explore(current, self.refused, source, self.num, self._transfer)
+
+    def _walk(self, observation: Observation, record: RateRecord) -> Proposal:
+        """The next step of throughput optimisation."""
+        assert record.recommended is not None  # a record is begun with its first step
+        latest = record.measured[next(reversed(record.measured))]
+        text = (
+            f"throughput optimisation, step {len(record.steps)}: "
+            f"{latest.throughput:,.0f} of {latest.input_rate:,.0f} records/s get through"
+        )
+        code = direction(observation.plan, plan_of(record.recommended, observation))
+        return Proposal(record.recommended, code, text, {"phase": "throughput optimisation"})
+
+    def _settled(self, observation: Observation, record: RateRecord) -> Proposal | None:
+        """The configuration to stay with, if throughput and latency are both optimised."""
+        current = configuration_of(observation.plan, observation.topology)
+        search = self._search(observation, record)
+        if search is not None:
+            return search.settle(current, self.refused)
+        if record.base is None:
+            return None
+        code = ReasonCode.STEADY if current == record.base else ReasonCode.RESTORE
+        text = "the least parallelism that keeps up; no processing latency is asked for"
+        return Proposal(record.base, code, text, {"phase": "steady"})
+
+    def _search(self, observation: Observation, record: RateRecord) -> LatencySearch | None:
+        target_ms = observation.slo.processing_latency_ms
+        if target_ms is None or record.base is None:
+            return None
+        return LatencySearch(
+            record=record,
+            space=SearchSpace.above(record.base, observation.topology),
+            target_ms=target_ms,
+            alpha=self.alpha,
+            over_allocation_ratio=self.over_allocation_ratio,
+            uniform_samples=self.uniform_samples,
+            max_iterations=self.max_iterations,
+            keep_up_tolerance=self.keep_up_tolerance,
+            throughput_noise=self.throughput_noise,
+            xi=self.xi,
+            nu=self.nu,
+            seed=self.seed,
+        )
+
+    def _transfer(
+        self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]
+    ) -> tuple[Surrogate, float]:
+        """The traditional transfer: estimates for the bootstrap set join the real samples."""
+        inputs, outputs = arrays(space, scores)
+        points = [k for k in bootstrap if k not in scores]
+        if not points:
+            return GaussianProcess.fit(inputs, outputs, self.nu), float(outputs.max())
+        residual = residual_model(old, inputs, outputs, self.nu)
+        surrogate = with_estimates(old, residual, inputs, outputs, space.unit(points), self.nu)
+        return surrogate, float(surrogate.outputs.max())
+
+    # Remember --------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        return {"library": self.library.to_json(), "refused": [list(k) for k in self.refused]}
+
+    def restore(self, state: State) -> None:
+        self.library = RateLibrary.from_json(state["library"], self.rate_tolerance)
+        self.refused = [tuple(k) for k in state["refused"]]
