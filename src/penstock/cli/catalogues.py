@@ -10,6 +10,8 @@ import typer
 from penstock.cli.output import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import RenderableType
     from rich.table import Table
 
@@ -165,7 +167,7 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 # On the screen -------------------------------------------------------------------------------------------------------
 
 
-def _names_table(kind: str, rows: Any) -> Table:
+def _names_table(kind: str, rows: Iterable[tuple[str, str, str]]) -> Table:
     table = _table(kind)
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("what it does", ratio=3)

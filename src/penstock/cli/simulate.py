@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,10 +16,12 @@ from penstock.model.sample import STATISTICS
 if TYPE_CHECKING:
     from penstock.forecast import Forecaster
     from penstock.guards import Guard
-    from penstock.policies import Policy
+    from penstock.model.catalog import Catalog
     from penstock.workloads import Workload
 
 NONE = "none"
+
+T = TypeVar("T")
 
 
 class ChangeOption(StrEnum):
@@ -101,10 +103,9 @@ def simulate(
         "drain": slo_drain,
         "statistic": slo_statistic,
     }
-    chosen: Policy = _member(POLICIES, policy, "--option", option)
     simulation = Simulation(
         workload=_loaded(workload, trace, peak, compress, seconds, targets),
-        policy=chosen,
+        policy=_member(POLICIES, policy, "--option", option),
         guards=_guards(guard_option) if guards else (),
         forecaster=_forecaster(forecaster, forecaster_option),
         seed=seed,
@@ -150,7 +151,7 @@ def _loaded(
     )
 
 
-def _member(catalog: Any, name: str, field: str, given: list[str] | None) -> Any:
+def _member(catalog: Catalog[T], name: str, field: str, given: list[str] | None) -> T:
     """A policy or a forecaster with its options."""
     return catalog.create(name, typed(pairs(field, given or ()), catalog.describe(name).options))
 
@@ -162,8 +163,7 @@ def _forecaster(name: str | None, given: list[str] | None) -> Forecaster | None:
         if given:
             raise typer.BadParameter("--forecaster-option needs --forecaster")
         return None
-    chosen: Forecaster = _member(FORECASTERS, name, "--forecaster-option", given)
-    return chosen
+    return _member(FORECASTERS, name, "--forecaster-option", given)
 
 
 def _guards(given: list[str] | None) -> tuple[Guard, ...]:

@@ -20,6 +20,8 @@ def report_text(story: Story) -> str:
         "",
         f"![load, parallelism, latency and backlog over time]({PICTURE})",
         "",
+        "Shaded are the windows of measurement whose figures missed a target; the table counts every second.",
+        "",
         "## Figures",
         "",
         *_figures(story),

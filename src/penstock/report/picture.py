@@ -130,13 +130,14 @@ def _latency(axes: Axes, story: Story, time: Axis) -> None:
     points, slo = story.recorder.points, story.slo
     middle = _middles(points, time)
     seen: list[float] = []
-    # Often the two are the same: the broad line shows on both sides of the narrow one.
-    for word, name, colour, width, target in (
-        ("event", "event_latency_ms", EVENT, 3.2, slo.event_latency_ms),
-        ("processing", "processing_latency_ms", PROCESSING, 1.2, slo.processing_latency_ms),
+    # Often the two are the same: the broad, pale line shows on both sides of the narrow one.
+    for word, name, colour, width, alpha, target in (
+        ("event", "event_latency_ms", EVENT, 3.5, 0.5, slo.event_latency_ms),
+        ("processing", "processing_latency_ms", PROCESSING, 1.4, 1.0, slo.processing_latency_ms),
     ):
         figures = _column(points, name)
-        axes.plot(middle, figures, color=colour, lw=width, label=f"{word} latency ({slo.statistic})")
+        label = f"{word} latency ({slo.statistic})"
+        axes.plot(middle, figures, color=colour, lw=width, alpha=alpha, label=label)
         if target is not None:
             axes.axhline(target, color=colour, ls="--", lw=1.3, label=f"its target: {milliseconds(target)}")
             seen.append(target)
