@@ -70,6 +70,15 @@ def test_options_of_the_policy_are_taken_from_the_snapshot(penstock: Command) ->
     assert penstock("decide", "-p", "ds2", "-", stdin=half_busy).json["parallelism"] == {"split": 4, "count": 5}
 
 
+def test_one_snapshot_serves_every_policy_so_the_options_of_others_are_left_out(penstock: Command) -> None:
+    for policy in ("ds2", "autrascale"):
+        outcome = penstock("decide", "--policy", policy, "-", stdin=json.dumps(snapshot(options={"alpha": 0.8})))
+        assert outcome.code == 0
+    outcome = penstock("decide", "--policy", "ds2", "-", stdin=json.dumps(snapshot(options={"alhpa": 0.8})))
+    assert outcome.code == 2
+    assert outcome.err == "penstock: policy ds2: option 'alhpa' is not known. There is: utilisation\n"
+
+
 def test_guards_speak_only_when_asked(penstock: Command) -> None:
     flood = snapshot()
     flood["samples"][0]["input_rate"] = 4000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +23,8 @@ def decide(
 ) -> None:
     """Print what a policy would do with a job, as JSON.
 
+    One snapshot serves every policy: options in it that only another policy has are left out.
+
     Example: penstock decide --policy ds2 snapshot.json --explain
     """
     from penstock.control.think import sentence, think
@@ -30,13 +33,26 @@ def decide(
     from penstock.stores.snapshot import decision_json, read_snapshot
 
     read = read_snapshot(_text(snapshot))
-    chosen = POLICIES.create(policy, read.options)
+    chosen = POLICIES.create(policy, _own(policy, read.options))
     vetting = chain() if guards else ()
     try:
         decision = think(chosen, vetting, read.observation, fresh=len(read.observation.samples))
     except Exception as error:  # as in the loop: whatever a policy does, the user gets one sentence
         raise PenstockError(f"policy {policy} failed on this snapshot: {sentence(error)}") from error
     print_json(decision_json(decision, explain))
+
+
+def _own(policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are meant for this policy: those that it has, and those that nobody has, to be refused."""
+    from penstock.policies import POLICIES
+
+    def has(name: str) -> set[str]:
+        return {option.name for option in POLICIES.describe(name).options}
+
+    foreign = options.keys() - has(policy)
+    if foreign:
+        foreign &= set().union(*(has(name) for name in POLICIES.names()))
+    return {name: value for name, value in options.items() if name not in foreign}
 
 
 def _text(path: Path) -> str:
