@@ -27,7 +27,8 @@ def grown(change: Change) -> SimulatedCluster:
 def test_a_live_change_takes_effect_at_once_and_keeps_the_queue() -> None:
     cluster = grown(Change.LIVE)
     samples = cluster.read()
-    assert [s.throughput for s in samples[11:13]] == pytest.approx([100.0, 300.0])
+    # The two that join take all that arrives; the one that is behind works off its own queue.
+    assert [s.throughput for s in samples[11:13]] == pytest.approx([100.0, 150.0 + 100.0])
     assert not any(s.warm_up for s in samples)
     assert cluster.total.dropped.sum() == 0
 

@@ -236,24 +236,49 @@ def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) ->
     if k == 1:
         queue[0] += count
         return 0
-    fill = grouping == BALANCED and total(queue) > 0
-    level, shortfall = 0.0, 0.0
-    if fill:  # the least loaded first: raise all towards one level
-        level = (total(queue) + count) / k
-        for j in range(k):
-            shortfall += max(0.0, level - queue[j])
+    if grouping == BALANCED:
+        return _fill(queue, count, turn)
     given = 0
     for j in range(k):
-        if fill and shortfall > 0.0:
-            share = max(0.0, level - queue[j]) / shortfall
-        else:
-            share = weight[j] if grouping == KEYED else 1.0 / k
-        part = int(count * share)
+        part = int(count * (weight[j] if grouping == KEYED else 1.0 / k))
         queue[j] += part
         given += part
     for odd in range(count - given):
         queue[(turn + odd) % k] += 1
     return (turn + count - given) % k
+
+
+@compiled
+def _fill(queue: Ints, count: int, turn: int) -> int:
+    """Give each record to the instance with the least to do: PSPS's Algorithm 1 for all records at once.
+
+    As water over an uneven floor: the queues that it reaches end at one level, the others are left alone.
+    """
+    k = len(queue)
+    level = (total(queue) + count) / k
+    while True:
+        wet, floor = 0, 0
+        for j in range(k):
+            if queue[j] < level:
+                wet += 1
+                floor += queue[j]
+        lower = (floor + count) / wet
+        if lower >= level:
+            break
+        level = lower
+    whole, given = int(level), 0
+    for j in range(k):
+        if queue[j] < whole:
+            given += whole - queue[j]
+            queue[j] = whole
+    odd, next_turn = count - given, turn
+    for step in range(k):
+        j = (turn + step) % k
+        if odd > 0 and queue[j] == whole:
+            queue[j] += 1
+            odd -= 1
+            next_turn = (j + 1) % k
+    return next_turn
 
 
 @compiled

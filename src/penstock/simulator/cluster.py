@@ -198,12 +198,15 @@ class SimulatedCluster:
         return Plan(plan.parallelism, plan.executors, placement)
 
     def _hand_over(self) -> None:
-        """Spread what waits in front of each operator evenly over its new instances."""
+        """Give the queues to the new instances. After a restart all share evenly what waits; in a live change who stays
+        keeps its queue, who comes has none, and only what those left behind who went is shared."""
         for i, k in enumerate(self._layout.parallelism.tolist()):
-            waiting = int(self.state.queue[i].sum())
-            self.state.queue[i].fill(0)
-            self.state.queue[i, :k] = waiting // k
-            self.state.queue[i, : waiting % k] += 1
+            queue = self.state.queue[i]
+            homeless = queue[k:] if self.change is Change.LIVE else queue
+            waiting = int(homeless.sum())
+            homeless.fill(0)
+            queue[:k] += waiting // k
+            queue[: waiting % k] += 1
             self.state.credit[i].fill(0.0)
 
     @property

@@ -13,7 +13,7 @@ from penstock.model.errors import check_number, unknown
 class Grouping(StrEnum):
     """Which instance gets the next record."""
 
-    BALANCED = "balanced"  # the least loaded one: together the instances are one M/M/k queue
+    BALANCED = "balanced"  # the least loaded one (PSPS, Algorithm 1): together the instances are one M/M/k queue
     SHUFFLE = "shuffle"  # any one, at random: each instance is an M/M/1 queue
     KEYED = "keyed"  # the one that owns the record's key; keys differ in weight
 
