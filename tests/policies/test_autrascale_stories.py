@@ -154,6 +154,7 @@ def through_json(policy: Policy) -> Policy:
     options = {name: getattr(policy, name) for name in ("seed", "uniform_samples", "num", "policy_running_time")}
     other = type(policy)(**options)
     other.restore(json.loads(json.dumps(policy.state())))
+    assert other == policy
     return other
 
 
@@ -303,6 +304,41 @@ def test_what_a_guard_refuses_is_not_asked_for_for_ever_and_samples_are_booked_a
     assert len(wanted) == len(set(wanted))
 
 
+@dataclass(frozen=True)
+class Every(Guard):
+    """A guard that lets a plan stand for some cycles before it grants another."""
+
+    cycles: int
+    name: ClassVar[str] = "stabilisation"
+
+    def vet(self, decision: Decision, observation: Observation) -> Decision:
+        recent = observation.history[-self.cycles :]
+        if decision.plan == observation.plan or not any(cycle.changed for cycle in recent):
+            return decision
+        return decision.vetted("stabilisation", ReasonCode.STABILISING, "not yet", observation.plan)
+
+
+def test_a_wish_that_a_guard_only_puts_off_is_not_given_up() -> None:
+    story = Story(latency_job(), AuTraScale(), LATENCY_SLO, guards=(Every(2),))
+    story.until("steady", most=120)
+    assert isinstance(story.policy, AuTraScale)
+    assert story.policy.refused == []
+    bootstrap = {tuple(k) for k in story.decisions[-1].figures["bootstrap_set"]}
+    granted = {tuple(d.plan[name] for name in story.job.topology.names) for d in story.decisions if not d.verdicts}
+    assert bootstrap <= granted
+
+
+def test_a_walk_that_a_quota_stops_ends_there_until_the_rate_changes() -> None:
+    story = Story(Job(WORDCOUNT, 350e3), AuTraScale(), Slo(), guards=(AtMost(9),))
+    assert story.until("steady") <= 3
+    assert story.job.configuration == (3, 4, 9, 9)
+    assert isinstance(story.policy, AuTraScale)
+    assert story.policy.refused == [(3, 4, 12, 10)]
+    story.job.rate = 300e3
+    story.turn()
+    assert (3, 4, 12, 10) not in story.policy.refused
+
+
 def test_windows_within_the_policy_running_time_teach_nothing() -> None:
     story = Story(latency_job(), AuTraScale(policy_running_time=2 * WINDOW), LATENCY_SLO)
     first = story.turn()
@@ -405,6 +441,17 @@ def test_a_backlog_is_drained_within_its_limit_and_the_plan_goes_back(crowding: 
     assert ReasonCode.RESTORE in {decision.reason.code for decision in story.decisions}
 
 
+def test_the_plan_goes_back_even_where_the_draining_one_would_do_for_the_latency() -> None:
+    story = Story(latency_job().set(3, 5, 7), AuTraScalePlus(), DRAIN_SLO)
+    for _ in range(4):
+        story.turn()
+    assert story.job.configuration == (2, 4, 5)
+    drained_after(story, 60e3)
+    assert (3, 5, 7) in story.tried
+    story.turn()
+    assert story.job.configuration == (2, 4, 5)
+
+
 def story_backlog(decision: Decision) -> float:
     figures: Mapping[str, float] = decision.figures
     return figures["R_target"] + figures["R_steady"]
@@ -457,8 +504,8 @@ def test_a_straw_man_drains_and_comes_back_to_the_least_that_keeps_up(policy: Po
 @pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
 def test_a_learner_restored_at_every_turn_does_exactly_what_one_process_does(policy: type[AuTraScale]) -> None:
     def tell(reborn: Callable[[Policy], Policy]) -> list[Decision]:
-        story = Story(latency_job(rate=150.0), policy(seed=7), replace(DRAIN_SLO, processing_latency="125 ms"))
-        story.reborn = reborn
+        slo = replace(DRAIN_SLO, processing_latency="125 ms")
+        story = Story(latency_job(rate=150.0), policy(seed=7), slo, guards=(AtMost(18),), reborn=reborn)
         story.until("steady")
         story.job.backlog = 60e3
         for _ in range(8):
