@@ -131,6 +131,36 @@ def test_an_idle_job_is_walked_down_without_a_fault(name: str) -> None:
     assert dict(decision.plan.parallelism) == {"split": 1, "count": 2}  # one splitter could emit 617 records/s
 
 
+def test_a_backlog_left_when_the_input_stops_is_drained_without_a_fault() -> None:
+    decision = ask(
+        "autrascale_plus",
+        window(input_rate=0.0, throughput=90.0, backlog=36e3, event_latency_ms=Latency(mean=9e4)),
+        slo=Slo(event_latency="500 ms", drain="1 min"),
+    )
+    assert decision.figures["target_throughput"] == pytest.approx(600.0)
+    assert dict(decision.plan.parallelism) == {"split": 5, "count": 8}  # 600 by 123.5; 3,000 by 400
+
+
+@BOTH
+def test_a_plan_outside_its_bounds_is_brought_back_inside(name: str) -> None:
+    decision = ask(name, window(split=1, count=50, throughput=95.0), options={"over_allocation_ratio": 99.0})
+    assert decision.plan["count"] <= 40
+
+
+@BOTH
+def test_what_was_learnt_of_another_job_is_forgotten(name: str) -> None:
+    policy = POLICIES.create(name)
+    assert isinstance(policy, AuTraScale)
+    narrow = Topology((Operator("split", max=4), Operator("count", max=4)), (("split", "count"),))
+    sample = window(input_rate=900.0)
+    for topology in (TOPOLOGY, narrow):
+        plan = Plan({"split": 1, "count": 2})
+        observation = Observation(t=10.0, topology=topology, slo=SLO, plan=plan, samples=(sample,))
+        decision = think(policy, (), observation, 1)
+    assert len(policy.library.records) == 1
+    assert dict(decision.plan.parallelism) == {"split": 4, "count": 4}
+
+
 def test_a_backlog_above_its_event_latency_is_drained_by_autrascale_plus_alone() -> None:
     late = window(throughput=100.0, backlog=36e3, event_latency_ms=Latency(mean=9e4))
     assert ask("autrascale", late).reason.code is ReasonCode.STEADY

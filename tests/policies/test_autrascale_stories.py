@@ -219,6 +219,17 @@ def test_a_plan_that_no_longer_keeps_up_sends_the_walk_off_again() -> None:
     assert story.job.configuration == (1, 14)
 
 
+def test_a_rate_that_rises_within_tolerance_beyond_what_the_base_can_do_gets_a_larger_base() -> None:
+    story = Story(Job((51.0, 200.0), rate=150.0), AuTraScale(), Slo())
+    story.until("steady")
+    assert story.job.configuration == (3, 1)  # up to 153 records/s
+    story.job.rate = 160.0
+    story.until("throughput optimisation", most=1)
+    story.until("steady")
+    assert story.job.configuration == (4, 2)
+    assert story.decisions[-1].figures["model_rate"] == 150.0
+
+
 # Processing latency ---------------------------------------------------------------------------------------------
 
 LATENCY_JOB = {"speeds": (100.0, 50.0, 40.0), "rate": 150.0, "work_ms": (100.0, 400.0, 250.0), "ceiling": 20}

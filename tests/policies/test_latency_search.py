@@ -12,8 +12,8 @@ from penstock.performance.search_space import Configuration, SearchSpace
 from penstock.policies._latency_search import LatencySearch
 
 
-def search(measured: dict[Configuration, Measurement], attainable: float = 100.0, **changes: Any) -> LatencySearch:
-    record = RateRecord(100.0, base=(2, 2), attainable=attainable, measured=dict(measured))
+def search(measured: dict[Configuration, Measurement], cap: float | None = None, **changes: Any) -> LatencySearch:
+    record = RateRecord(100.0, base=(2, 2), attainable=cap, measured=dict(measured))
     settings = {
         "record": record, "space": SearchSpace((2, 2), (8, 8)), "target_ms": 50.0, "alpha": 0.8,
         "over_allocation_ratio": 1.0, "uniform_samples": 3, "max_iterations": 5, "keep_up_tolerance": 0.01,
@@ -63,7 +63,7 @@ def test_waste_is_no_end() -> None:
 
 @pytest.mark.parametrize(("throughput", "ends"), [(60.0, True), (57.5, True), (56.0, False)])
 def test_of_a_job_capped_from_outside_no_more_is_asked_than_its_base_reached(throughput: float, ends: bool) -> None:
-    capped = search({(2, 2): Measurement(100.0, throughput, 40.0)}, attainable=60.0)
+    capped = search({(2, 2): Measurement(100.0, throughput, 40.0)}, cap=60.0)
     assert (capped.settle((2, 2), ()) is not None) is ends
 
 
