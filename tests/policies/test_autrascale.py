@@ -141,24 +141,30 @@ def test_a_backlog_left_when_the_input_stops_is_drained_without_a_fault() -> Non
     assert dict(decision.plan.parallelism) == {"split": 5, "count": 8}  # 600 by 123.5; 3,000 by 400
 
 
-@BOTH
-def test_a_plan_outside_its_bounds_is_brought_back_inside(name: str) -> None:
-    decision = ask(name, window(split=1, count=50, throughput=95.0), options={"over_allocation_ratio": 99.0})
-    assert decision.plan["count"] <= 40
+def bounded(**bounds: int) -> Topology:
+    return Topology((Operator("split", max=40), Operator("count", **bounds)), (("split", "count"),))
 
 
 @BOTH
-def test_what_was_learnt_of_another_job_is_forgotten(name: str) -> None:
+def test_a_plan_below_its_bounds_is_brought_back_inside(name: str) -> None:
+    observation = Observation(
+        t=10.0, topology=bounded(min=3, max=40), slo=SLO, plan=Plan({"split": 1, "count": 2}),
+        samples=(window(throughput=100.0),),
+    )  # fmt: skip
+    assert think(POLICIES.create(name), (), observation, 1).plan["count"] >= 3
+
+
+@BOTH
+def test_what_was_learnt_within_other_bounds_is_forgotten(name: str) -> None:
     policy = POLICIES.create(name)
-    assert isinstance(policy, AuTraScale)
-    narrow = Topology((Operator("split", max=4), Operator("count", max=4)), (("split", "count"),))
-    sample = window(input_rate=900.0)
-    for topology in (TOPOLOGY, narrow):
-        plan = Plan({"split": 1, "count": 2})
-        observation = Observation(t=10.0, topology=topology, slo=SLO, plan=plan, samples=(sample,))
+    for most, count in ((40, 2), (1, 1)):
+        observation = Observation(
+            t=10.0, topology=bounded(max=most), slo=SLO, plan=Plan({"split": 1, "count": count}),
+            samples=(window(count=count, throughput=100.0),),
+        )  # fmt: skip
         decision = think(policy, (), observation, 1)
-    assert len(policy.library.records) == 1
-    assert dict(decision.plan.parallelism) == {"split": 4, "count": 4}
+    assert dict(decision.plan.parallelism) == {"split": 1, "count": 1}
+    assert decision.figures["throughput_parallelism"] == {"split": 1, "count": 1}
 
 
 def test_a_backlog_above_its_event_latency_is_drained_by_autrascale_plus_alone() -> None:
