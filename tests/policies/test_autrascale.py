@@ -141,14 +141,14 @@ def test_a_backlog_left_when_the_input_stops_is_drained_without_a_fault() -> Non
     assert dict(decision.plan.parallelism) == {"split": 5, "count": 8}  # 600 by 123.5; 3,000 by 400
 
 
-def bounded(**bounds: int) -> Topology:
-    return Topology((Operator("split", max=40), Operator("count", **bounds)), (("split", "count"),))
+def bounded(least: int, most: int) -> Topology:
+    return Topology((Operator("split", max=40), Operator("count", min=least, max=most)), (("split", "count"),))
 
 
 @BOTH
 def test_a_plan_below_its_bounds_is_brought_back_inside(name: str) -> None:
     observation = Observation(
-        t=10.0, topology=bounded(min=3, max=40), slo=SLO, plan=Plan({"split": 1, "count": 2}),
+        t=10.0, topology=bounded(3, 40), slo=SLO, plan=Plan({"split": 1, "count": 2}),
         samples=(window(throughput=100.0),),
     )  # fmt: skip
     assert think(POLICIES.create(name), (), observation, 1).plan["count"] >= 3
@@ -159,7 +159,7 @@ def test_what_was_learnt_within_other_bounds_is_forgotten(name: str) -> None:
     policy = POLICIES.create(name)
     for most, count in ((40, 2), (1, 1)):
         observation = Observation(
-            t=10.0, topology=bounded(max=most), slo=SLO, plan=Plan({"split": 1, "count": count}),
+            t=10.0, topology=bounded(1, most), slo=SLO, plan=Plan({"split": 1, "count": count}),
             samples=(window(count=count, throughput=100.0),),
         )  # fmt: skip
         decision = think(policy, (), observation, 1)
