@@ -46,6 +46,12 @@ def test_a_space_too_large_to_list_is_climbed_to_the_top_of_a_hill() -> None:
     assert space.best(hill(space, top), tried=[]) == top  # type: ignore[arg-type]
 
 
+def test_a_hundred_operators_are_climbed_too() -> None:
+    space = SearchSpace((1,) * 100, (40,) * 100)
+    top = tuple(1 + (7 * i) % 40 for i in range(100))
+    assert space.best(hill(space, top), tried=[]) == top  # type: ignore[arg-type]
+
+
 def test_the_top_of_the_hill_is_not_returned_when_it_was_tried() -> None:
     space = SearchSpace((1,) * 6, (40,) * 6)
     top = (3, 40, 1, 17, 8, 22)

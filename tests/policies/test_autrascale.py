@@ -131,6 +131,42 @@ def test_an_idle_job_is_walked_down_without_a_fault(name: str) -> None:
     assert dict(decision.plan.parallelism) == {"split": 1, "count": 2}  # one splitter could emit 617 records/s
 
 
+def test_a_backlog_left_when_the_input_stops_is_drained_without_a_fault() -> None:
+    decision = ask(
+        "autrascale_plus",
+        window(input_rate=0.0, throughput=90.0, backlog=36e3, event_latency_ms=Latency(mean=9e4)),
+        slo=Slo(event_latency="500 ms", drain="1 min"),
+    )
+    assert decision.figures["target_throughput"] == pytest.approx(600.0)
+    assert dict(decision.plan.parallelism) == {"split": 5, "count": 8}  # 600 by 123.5; 3,000 by 400
+
+
+def bounded(least: int, most: int) -> Topology:
+    return Topology((Operator("split", max=40), Operator("count", min=least, max=most)), (("split", "count"),))
+
+
+@BOTH
+def test_a_plan_below_its_bounds_is_brought_back_inside(name: str) -> None:
+    observation = Observation(
+        t=10.0, topology=bounded(3, 40), slo=SLO, plan=Plan({"split": 1, "count": 2}),
+        samples=(window(throughput=100.0),),
+    )  # fmt: skip
+    assert think(POLICIES.create(name), (), observation, 1).plan["count"] >= 3
+
+
+@BOTH
+def test_what_was_learnt_within_other_bounds_is_forgotten(name: str) -> None:
+    policy = POLICIES.create(name)
+    for most, count in ((40, 2), (1, 1)):
+        observation = Observation(
+            t=10.0, topology=bounded(1, most), slo=SLO, plan=Plan({"split": 1, "count": count}),
+            samples=(window(count=count, throughput=100.0),),
+        )  # fmt: skip
+        decision = think(policy, (), observation, 1)
+    assert dict(decision.plan.parallelism) == {"split": 1, "count": 1}
+    assert decision.figures["throughput_parallelism"] == {"split": 1, "count": 1}
+
+
 def test_a_backlog_above_its_event_latency_is_drained_by_autrascale_plus_alone() -> None:
     late = window(throughput=100.0, backlog=36e3, event_latency_ms=Latency(mean=9e4))
     assert ask("autrascale", late).reason.code is ReasonCode.STEADY

@@ -154,6 +154,7 @@ def through_json(policy: Policy) -> Policy:
     options = {name: getattr(policy, name) for name in ("seed", "uniform_samples", "num", "policy_running_time")}
     other = type(policy)(**options)
     other.restore(json.loads(json.dumps(policy.state())))
+    assert other == policy
     return other
 
 
@@ -216,6 +217,17 @@ def test_a_plan_that_no_longer_keeps_up_sends_the_walk_off_again() -> None:
     assert story.turn().figures["phase"] == "throughput optimisation"
     story.until("steady")
     assert story.job.configuration == (1, 14)
+
+
+def test_a_rate_that_rises_within_tolerance_beyond_what_the_base_can_do_gets_a_larger_base() -> None:
+    story = Story(Job((51.0, 200.0), rate=150.0), AuTraScale(), Slo())
+    story.until("steady")
+    assert story.job.configuration == (3, 1)  # up to 153 records/s
+    story.job.rate = 160.0
+    story.until("throughput optimisation", most=1)
+    story.until("steady")
+    assert story.job.configuration == (4, 2)
+    assert story.decisions[-1].figures["model_rate"] == 150.0
 
 
 # Processing latency ---------------------------------------------------------------------------------------------
@@ -301,6 +313,41 @@ def test_what_a_guard_refuses_is_not_asked_for_for_ever_and_samples_are_booked_a
     assert all(max(k) <= 9 for k in learner.library.current.measured)
     wanted = [decision.wanted for decision in story.decisions if decision.verdicts]
     assert len(wanted) == len(set(wanted))
+
+
+@dataclass(frozen=True)
+class Every(Guard):
+    """A guard that lets a plan stand for some cycles before it grants another."""
+
+    cycles: int
+    name: ClassVar[str] = "stabilisation"
+
+    def vet(self, decision: Decision, observation: Observation) -> Decision:
+        recent = observation.history[-self.cycles :]
+        if decision.plan == observation.plan or not any(cycle.changed for cycle in recent):
+            return decision
+        return decision.vetted("stabilisation", ReasonCode.STABILISING, "not yet", observation.plan)
+
+
+def test_a_wish_that_a_guard_only_puts_off_is_not_given_up() -> None:
+    story = Story(latency_job(), AuTraScale(), LATENCY_SLO, guards=(Every(2),))
+    story.until("steady", most=120)
+    assert isinstance(story.policy, AuTraScale)
+    assert story.policy.refused == []
+    bootstrap = {tuple(k) for k in story.decisions[-1].figures["bootstrap_set"]}
+    granted = {tuple(d.plan[name] for name in story.job.topology.names) for d in story.decisions if not d.verdicts}
+    assert bootstrap <= granted
+
+
+def test_a_walk_that_a_quota_stops_ends_there_until_the_rate_changes() -> None:
+    story = Story(Job(WORDCOUNT, 350e3), AuTraScale(), Slo(), guards=(AtMost(7),))
+    assert story.until("steady") <= 3
+    assert story.job.configuration == (3, 4, 7, 7)
+    assert isinstance(story.policy, AuTraScale)
+    assert story.policy.refused == [(3, 4, 12, 10)]
+    story.job.rate = 300e3
+    story.turn()
+    assert (3, 4, 12, 10) not in story.policy.refused
 
 
 def test_windows_within_the_policy_running_time_teach_nothing() -> None:
@@ -405,6 +452,17 @@ def test_a_backlog_is_drained_within_its_limit_and_the_plan_goes_back(crowding: 
     assert ReasonCode.RESTORE in {decision.reason.code for decision in story.decisions}
 
 
+def test_the_plan_goes_back_even_where_the_draining_one_would_do_for_the_latency() -> None:
+    story = Story(latency_job().set(3, 5, 7), AuTraScalePlus(), DRAIN_SLO)
+    for _ in range(4):
+        story.turn()
+    assert story.job.configuration == (2, 4, 5)
+    drained_after(story, 60e3)
+    assert (3, 5, 7) in story.tried
+    story.turn()
+    assert story.job.configuration == (2, 4, 5)
+
+
 def story_backlog(decision: Decision) -> float:
     figures: Mapping[str, float] = decision.figures
     return figures["R_target"] + figures["R_steady"]
@@ -457,11 +515,11 @@ def test_a_straw_man_drains_and_comes_back_to_the_least_that_keeps_up(policy: Po
 @pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
 def test_a_learner_restored_at_every_turn_does_exactly_what_one_process_does(policy: type[AuTraScale]) -> None:
     def tell(reborn: Callable[[Policy], Policy]) -> list[Decision]:
-        story = Story(latency_job(rate=150.0), policy(seed=7), replace(DRAIN_SLO, processing_latency="125 ms"))
-        story.reborn = reborn
+        slo = replace(DRAIN_SLO, processing_latency="125 ms")
+        story = Story(latency_job(rate=150.0), policy(seed=7), slo, guards=(AtMost(18),), reborn=reborn)
         story.until("steady")
         story.job.backlog = 60e3
-        for _ in range(8):
+        for _ in range(14):  # it drains, and goes back
             story.turn()
         story.job.rate = 210.0
         story.until("steady")

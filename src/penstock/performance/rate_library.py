@@ -31,7 +31,7 @@ class RateRecord:
     steps        throughput optimisation so far: what each configuration reached, in the order tried
     recommended  what its last step asks for
     base         k', once it has ended; None before
-    attainable   the throughput that the base reached, at most the rate
+    attainable   the throughput that the base reached, where something outside keeps it below the rate
     measured     the newest measurement of each configuration, the newest last
     """
 
@@ -39,7 +39,7 @@ class RateRecord:
     steps: dict[Configuration, float] = field(default_factory=dict)
     recommended: Configuration | None = None
     base: Configuration | None = None
-    attainable: float = 0.0
+    attainable: float | None = None
     measured: dict[Configuration, Measurement] = field(default_factory=dict)
 
     def measure(self, configuration: Configuration, measurement: Measurement) -> None:
@@ -50,7 +50,7 @@ class RateRecord:
 
     def reopen(self) -> None:
         """Throughput optimisation begins anew; the measurements stay."""
-        self.steps, self.recommended, self.base, self.attainable = {}, None, None, 0.0
+        self.steps, self.recommended, self.base, self.attainable = {}, None, None, None
 
     def within(self, rate: float, tolerance: float) -> bool:
         """Whether `rate` is this rate, give or take `tolerance` of it."""

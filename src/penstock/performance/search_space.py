@@ -175,5 +175,11 @@ def ceiling(topology: Topology) -> Configuration:
     return tuple(topology.ceiling(name) for name in topology.names)
 
 
+def within_bounds(configuration: Configuration, topology: Topology) -> Configuration:
+    """The nearest configuration in which each operator has what it may have."""
+    bounds = ((k, topology[n].min, topology.ceiling(n)) for n, k in zip(topology.names, configuration, strict=True))
+    return tuple(min(max(k, least), most) for k, least, most in bounds)
+
+
 def _configuration(point: Integers) -> Configuration:
     return tuple(int(k) for k in point)

@@ -77,7 +77,7 @@ class LatencySearch:
         measured, record = self.record.measured.get(configuration), self.record
         if measured is None or measured.latency_ms is None or measured.latency_ms > self.target_ms:
             return False
-        if keeps_up(record.attainable, record.rate, self.keep_up_tolerance):
+        if record.attainable is None:
             return keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
         # Something outside caps the job: no configuration can be asked for more than the best one reached.
         return keeps_up(measured.throughput, min(measured.input_rate, record.attainable), self.throughput_noise)

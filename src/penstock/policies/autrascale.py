@@ -12,7 +12,7 @@ from penstock.performance.bayesian_search import arrays
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import check_smoothness
 from penstock.performance.rate_library import RateLibrary, RateRecord
-from penstock.performance.search_space import Configuration, SearchSpace
+from penstock.performance.search_space import Configuration, SearchSpace, within_bounds
 from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
 from penstock.performance.transfer import residual_model, with_estimates
 from penstock.performance.true_rates import input_rates, true_rates
@@ -53,6 +53,7 @@ class AuTraScale(Policy):
 
     library: RateLibrary = field(init=False, repr=False)
     refused: list[Configuration] = field(init=False, repr=False, default_factory=list)
+    job: list[list[Any]] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
         for name in ("alpha", "rate_tolerance", "keep_up_tolerance", "throughput_noise"):
@@ -74,13 +75,16 @@ class AuTraScale(Policy):
         """Book the newest window; one that lacks a figure or began too soon after a change teaches nothing."""
         if settling(observation, self.policy_running_time):
             return
+        topology = observation.topology
         try:
             reading = read(observation)
-            recommended = throughput_parallelism(
-                observation.topology, true_rates(observation), input_rates(observation)
-            )
+            recommended = throughput_parallelism(topology, true_rates(observation), input_rates(observation))
         except MissingFigureError:
             return
+        job = [[name, topology[name].min, topology.ceiling(name)] for name in topology.names]
+        if self.job and self.job != job:
+            self._forget()
+        self.job = job
         before = self.library.current
         record = self.library.at(reading.measurement.input_rate)
         if record is not before:
@@ -89,6 +93,11 @@ class AuTraScale(Policy):
         if denied is not None and denied not in self.refused:
             self.refused.append(denied)
         self._book(observation, record, reading, recommended)
+
+    def _forget(self) -> None:
+        """Another job, or other bounds: configurations learnt before may not fit any more."""
+        self.library = RateLibrary(self.rate_tolerance)
+        self._begin()
 
     def _begin(self) -> None:
         """Another rate is in force: what was refused before may be granted now."""
@@ -99,7 +108,7 @@ class AuTraScale(Policy):
             record.reopen()
         record.measure(reading.configuration, reading.measurement)
         if record.base is None:
-            self._step(record, reading, recommended)
+            self._step(observation, record, reading, recommended)
 
     def _fell_behind(self, record: RateRecord, reading: Reading) -> bool:
         """Whether a configuration that used to keep up no longer does: then its base is not what it was."""
@@ -111,7 +120,7 @@ class AuTraScale(Policy):
             and not keeps_up(now.throughput, now.input_rate, self.keep_up_tolerance)
         )
 
-    def _step(self, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
+    def _step(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
         """One step of throughput optimisation, and its two endings."""
         configuration, measured = reading.configuration, reading.measurement
         enough = keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
@@ -122,8 +131,11 @@ class AuTraScale(Policy):
         caught_up = enough and (not first or sum(recommended) >= sum(configuration))
         # Asking again for what was tried already is "the same twice in a row", and also ends a walk in circles.
         if caught_up or recommended in record.steps or recommended in self.refused:
-            record.base = look_back(record.steps, record.rate, self.keep_up_tolerance, self.throughput_noise)
-            record.attainable = min(record.rate, record.steps[record.base])
+            rate = measured.input_rate
+            base = look_back(record.steps, rate, self.keep_up_tolerance, self.throughput_noise)
+            reached = record.steps[base]
+            record.base = within_bounds(base, observation.topology)
+            record.attainable = None if keeps_up(reached, rate, self.keep_up_tolerance) else reached
 
     # Decide ----------------------------------------------------------------------------------------------------
 
@@ -223,8 +235,13 @@ class AuTraScale(Policy):
     # Remember --------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        return {"library": self.library.to_json(), "refused": [list(k) for k in self.refused]}
+        return {
+            "library": self.library.to_json(),
+            "refused": [list(k) for k in self.refused],
+            "job": [list(operator) for operator in self.job],
+        }
 
     def restore(self, state: State) -> None:
         self.library = RateLibrary.from_json(state["library"], self.rate_tolerance)
         self.refused = [tuple(k) for k in state["refused"]]
+        self.job = [list(operator) for operator in state["job"]]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
+from penstock.model import InvalidValueError, MissingFigureError, Observation, ReasonCode, direction
 from penstock.model.options import option
 from penstock.performance.acquisition import Surrogate
 from penstock.performance.backlog import BacklogModel, backlog_model, saturated, time_left
@@ -17,10 +17,10 @@ from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.rate_library import REMEMBERED, RateRecord
 from penstock.performance.search_space import Configuration, SearchSpace
 from penstock.performance.transfer import LightweightTransfer, residual_model
-from penstock.performance.true_rates import arriving, headroom, input_rates, instances, true_rates
+from penstock.performance.true_rates import arriving, headroom, instances, true_rates
 from penstock.policies import State
 from penstock.policies._latency_search import Proposal, Scores
-from penstock.policies._reading import Reading, by_name, configuration_of, plan_of, settling
+from penstock.policies._reading import Reading, by_name, configuration_of, plan_of
 from penstock.policies.autrascale import AuTraScale
 
 BEYOND_TARGET = (1.0, 1.1, 1.25, 1.5, 2.0)
@@ -84,6 +84,10 @@ class AuTraScalePlus(AuTraScale):
 
     # Learn -----------------------------------------------------------------------------------------------------
 
+    def _forget(self) -> None:
+        super()._forget()
+        self.profile = {}
+
     def _begin(self) -> None:
         super()._begin()
         self.drain = self.returning = None  # at another rate there is another steady state
@@ -119,22 +123,18 @@ class AuTraScalePlus(AuTraScale):
 
     # Decide ----------------------------------------------------------------------------------------------------
 
-    def decide(self, observation: Observation) -> Decision:
+    def _propose(self, observation: Observation, record: RateRecord) -> Proposal:
         current = configuration_of(observation.plan, observation.topology)
-        away = self.drain is not None or self.returning not in (None, current)
-        if not away or settling(observation, self.policy_running_time):
-            return super().decide(observation)
-        proposal = self._drain(observation, current) if self.drain is not None else None
-        if proposal is None:
-            steady = self.returning if self.drain is None else self.drain.steady
-            assert steady is not None
-            text = "the event latency is met: back to the steady configuration"
-            proposal = Proposal(steady, ReasonCode.RESTORE, text, {"phase": "steady"})
-        return Decision(
-            plan=plan_of(proposal.configuration, observation),
-            reason=Reason(proposal.code, proposal.text),
-            figures={**self._figures(observation), **proposal.figures},
-        )
+        steady = self.returning
+        if self.drain is not None:
+            backlog = self._backlog(observation, self.drain)
+            if backlog is not None:
+                return self._drain(observation, record, backlog, current)
+            steady = self.drain.steady
+        if steady is None or steady == current:
+            return super()._propose(observation, record)
+        text = "the event latency is met: back to the steady configuration"
+        return Proposal(steady, ReasonCode.RESTORE, text, {"phase": "steady"})
 
     def _backlog(self, observation: Observation, drain: Drain) -> BacklogModel | None:
         """Equations 9 to 12, with what is left of the limit; None when nothing must be drained (any more)."""
@@ -143,15 +143,11 @@ class AuTraScalePlus(AuTraScale):
         left = time_left(latest.end - drain.began, limit, latest.seconds)
         return backlog_model(latest, slo, left, drain.latency_ms)
 
-    def _drain(self, observation: Observation, current: Configuration) -> Proposal | None:
-        """Event latency optimisation (Algorithm 3), one step for each window; None when it is over."""
-        record, drain = self.library.current, self.drain
-        assert record is not None  # a drain begins in a steady state, which has a record and a base
-        assert record.base is not None
-        assert drain is not None
-        backlog = self._backlog(observation, drain)
-        if backlog is None:
-            return None
+    def _drain(
+        self, observation: Observation, record: RateRecord, backlog: BacklogModel, current: Configuration
+    ) -> Proposal:
+        """Event latency optimisation (Algorithm 3), one step for each window."""
+        assert record.base is not None  # a drain begins in a steady state
         search = self._drain_search(SearchSpace.above(record.base, observation.topology), backlog)
         figures = {"phase": "event latency optimisation", **backlog.figures(), "beta": search.beta}
         text = f"{backlog.target_backlog:,.0f} records must go within {backlog.limit_seconds:.0f} s"
@@ -178,21 +174,19 @@ class AuTraScalePlus(AuTraScale):
 
     def _linear(self, observation: Observation, search: DrainSearch, times: float = 1.0) -> Configuration:
         """The least that reaches so many times the target if rates scaled linearly."""
-        topology, rates, inputs = observation.topology, true_rates(observation), input_rates(observation)
-        growth = times * search.target / observation.latest.job_input_rate
-        load = arriving(topology, rates, {root: rate * growth for root, rate in inputs.items()})
-        needed = (instances(load[name], rates[name].processing) for name in topology.names)
+        rates, load = true_rates(observation), load_of_one(observation)
+        throughput = times * search.target
+        needed = (instances(throughput * load[n], rates[n].processing) for n in observation.topology.names)
         bounds = zip(needed, search.space.lower, search.space.upper, strict=True)
         return tuple(min(max(k, least), most) for k, least, most in bounds)
 
     def _estimates(self, observation: Observation, search: DrainSearch) -> dict[Configuration, float]:
         """What some configurations could do if rates scaled linearly: the bootstrap set, and those at the target
         and somewhat beyond it, since instances that get in each other's way do less."""
-        topology, rates = observation.topology, true_rates(observation)
-        load = arriving(topology, rates, input_rates(observation))
+        rates, load = true_rates(observation), load_of_one(observation)
         around = (self._linear(observation, search, times) for times in BEYOND_TARGET)
         return {
-            k: observation.latest.job_input_rate * headroom(by_name(k, topology), rates, load)
+            k: headroom(by_name(k, observation.topology), rates, load)
             for k in (*bootstrap_set(search.space, self.uniform_samples), *around)
         }
 
@@ -221,3 +215,11 @@ class AuTraScalePlus(AuTraScale):
         drain = state["drain"]
         self.drain = None if drain is None else Drain(drain[0], tuple(drain[1]), drain[2])
         self.returning = None if state["returning"] is None else tuple(state["returning"])
+
+
+def load_of_one(observation: Observation) -> dict[str, float]:
+    """Records per second that reach each operator for each one offered to the job; equal roots where none is."""
+    topology, latest = observation.topology, observation.latest
+    offered = latest.job_input_rate
+    shares = {root: (latest.input_rate_of(root) or 0.0) / offered if offered else 1.0 for root in topology.roots}
+    return arriving(topology, true_rates(observation), shares)
