@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 from penstock import __version__
-from penstock.cli import catalogues, decide, demo, simulate
+from penstock.cli import catalogues, decide, demo, reproduce, simulate
 from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
 from penstock.model import PenstockError
 
@@ -27,6 +27,7 @@ for command in (
     demo.demo,
     simulate.simulate,
     decide.decide,
+    reproduce.reproduce,
     catalogues.policies,
     catalogues.guards,
     catalogues.forecasters,

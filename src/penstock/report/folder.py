@@ -34,9 +34,9 @@ class ReportFolder:
         result = story.result.to_json()
         if story.rival is not None:
             result |= {"fixed_plan": story.rival.result.to_json()}
-        self._put(RESULT, (json.dumps(result, allow_nan=False, indent=2) + "\n").encode())
-        self._put(PICTURE, draw(story))
-        self._put(PAGE, report_text(story).encode())
+        self.put(RESULT, (json.dumps(result, allow_nan=False, indent=2) + "\n").encode())
+        self.put(PICTURE, draw(story))
+        self.put(PAGE, report_text(story).encode())
 
     @contextmanager
     def decisions(self) -> Iterator[TextIO]:
@@ -44,21 +44,23 @@ class ReportFolder:
         with self._named(DECISIONS) as path, path.open("w", encoding="utf-8") as file:
             yield file
 
-    def _put(self, name: str, content: bytes) -> None:
+    def put(self, name: str, content: bytes) -> None:
+        """One file, in full or not at all; its name may have a folder in it."""
         with self._named(name) as path:
             path.write_bytes(content)
 
     @contextmanager
     def _named(self, name: str) -> Iterator[Path]:
         """A path beside `name` that takes its place at the end, or goes away if anything went wrong."""
-        written = self.path / f".{name}.{os.getpid()}"
+        final = self.path / name
+        written = final.with_name(f".{final.name}.{os.getpid()}")
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            written.parent.mkdir(parents=True, exist_ok=True)
             yield written
-            written.replace(self.path / name)
+            written.replace(final)
         except BaseException as error:
             with suppress(OSError):
                 written.unlink()
             if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-                raise PenstockError(f"{self.path / name} cannot be written: {error.strerror or error}") from None
+                raise PenstockError(f"{final} cannot be written: {error.strerror or error}") from None
             raise

@@ -1,0 +1,82 @@
+"""What an experiment found: the paper's figures beside ours, and whether what the paper claims of them holds here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Figure = float | str | None
+"""A number, words where the paper prints words (a plan, "yes"), or None where there is none."""
+
+
+class Verdict(StrEnum):
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    OPEN = "cannot be judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of a table: theirs and ours."""
+
+    label: str
+    paper: Figure
+    ours: Figure
+    unit: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over theirs, where both are numbers.
+
+        >>> Row("throughput", 250e3, 275e3, "records/s").ratio
+        1.1
+        """
+        if isinstance(self.paper, str) or isinstance(self.ours, str) or not self.paper or self.ours is None:
+            return None
+        return self.ours / self.paper
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the paper says follows from its figures, and whether that follows from ours as well.
+
+    `why` is the measure behind the verdict; for a claim that does not hold, also the likely reason.
+    """
+
+    text: str
+    verdict: Verdict
+    why: str = ""
+
+    @classmethod
+    def judged(cls, text: str, holds: bool, why: str) -> Claim:
+        return cls(text, Verdict.HOLDS if holds else Verdict.FAILS, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure to draw: lines over x, or bars where `bars` is set (then x is the place of each bar, from 0)."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    bars: bool = False
+    ticks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One table or figure. `setting` names job, load, seeds and options, so that anyone can run it again."""
+
+    title: str
+    setting: str
+    rows: tuple[Row, ...]
+    claims: tuple[Claim, ...]
+    charts: tuple[Chart, ...] = ()

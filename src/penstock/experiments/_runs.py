@@ -1,0 +1,59 @@
+"""What experiments share: the same job under several policies, averaged over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from penstock.app import Simulation
+from penstock.model import Cycle, Plan, Slo
+from penstock.policies import POLICIES
+from penstock.simulator.job import Change, Job
+from penstock.simulator.result import Result
+from penstock.simulator.trace import Trace
+from penstock.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The same run under several seeds. No guards: a paper's policy is shown as it is."""
+
+    results: tuple[Result, ...]
+    cycles: tuple[tuple[Cycle, ...], ...]
+
+    def mean(self, figure: Callable[[Result], float]) -> float:
+        return fmean(map(figure, self.results))
+
+    def last_plans(self) -> list[Plan]:
+        """The plan that each run ended with."""
+        return [cycles[-1].decision.plan for cycles in self.cycles]
+
+
+def run(
+    workload: Workload,
+    policy: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+    decide_seconds: float = 60.0,
+    change: Change | None = None,
+) -> Runs:
+    """Run a workload under a policy of its own for each seed."""
+    results, all_cycles = [], []
+    for seed in seeds:
+        cycles: list[Cycle] = []
+        chosen = POLICIES.create(policy, options)
+        simulation = Simulation(workload, chosen, seed=seed, decide_seconds=decide_seconds, change=change)
+        results.append(simulation.run(cycles.append))
+        all_cycles.append(tuple(cycles))
+    return Runs(tuple(results), tuple(all_cycles))
+
+
+def under(
+    workload: Workload, *, trace: Trace | None = None, slo: Slo | None = None, start: Plan | None = None, **job: Any
+) -> Workload:
+    """The workload with another load, target, first plan or other parts of its job."""
+    changed: Job = replace(workload.job, start=start or workload.job.start, **job)
+    return replace(workload, job=changed, trace=trace or workload.trace, slo=slo or workload.slo)

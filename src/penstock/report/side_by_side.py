@@ -1,0 +1,146 @@
+"""Paper and Penstock side by side: tables for the terminal, a page for the repository, pictures of the figures.
+
+What is shown comes in through protocols: reports lie below the experiments that they show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, Protocol
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+SIGNS = {"holds": ("✓", "green"), "does not hold": ("✗", "red"), "cannot be judged": ("?", "yellow")}
+
+
+class Row(Protocol):
+    @property
+    def label(self) -> str: ...
+    @property
+    def paper(self) -> float | str | None: ...
+    @property
+    def ours(self) -> float | str | None: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def ratio(self) -> float | None: ...
+
+
+class Claim(Protocol):
+    @property
+    def text(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+
+
+class Item(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def rows(self) -> Sequence[Row]: ...
+    @property
+    def claims(self) -> Sequence[Claim]: ...
+    @property
+    def charts(self) -> Sequence[Any]: ...
+
+
+def figure_text(figure: float | str | None) -> str:
+    """A figure as people write it.
+
+    >>> figure_text(350000.0), figure_text(0.90961), figure_text(None), figure_text("3, 4, 12, 10")
+    ('350,000', '0.91', '', '3, 4, 12, 10')
+    """
+    if figure is None:
+        return ""
+    if isinstance(figure, str):
+        return figure
+    return f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:.3g}"
+
+
+def for_terminal(item: Item) -> Group:
+    """A table of figures, and a line for each claim."""
+    table = Table(
+        "", "paper", "ours", "ratio", "unit", box=None, pad_edge=False, title=item.title, title_justify="left"
+    )
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for row in item.rows:
+        table.add_row(row.label, figure_text(row.paper), figure_text(row.ours), _ratio(row), row.unit)
+    lines = [Text(item.setting, style="dim")]
+    for claim in item.claims:
+        sign, colour = SIGNS[claim.verdict]
+        lines.append(Text.assemble((f"{sign} ", colour), claim.text, (f" ({claim.why})" if claim.why else "", "dim")))
+    return Group(table, *lines, "")
+
+
+def for_page(item: Item, pictures: Sequence[str]) -> str:
+    """The same as Markdown."""
+    lines = [f"### {item.title}", "", item.setting, ""]
+    if item.rows:
+        lines += ["| | paper | ours | ratio | unit |", "|---|---:|---:|---:|---|"]
+        lines += [
+            f"| {row.label} | {figure_text(row.paper)} | {figure_text(row.ours)} | {_ratio(row)} | {row.unit} |"
+            for row in item.rows
+        ]
+        lines.append("")
+    for claim in item.claims:
+        sign, _ = SIGNS[claim.verdict]
+        lines.append(f"- {sign} **{claim.verdict}**: {claim.text}" + (f" ({claim.why})" if claim.why else ""))
+    lines += ["", *(f"![{item.title}]({picture})" for picture in pictures), ""]
+    return "\n".join(lines)
+
+
+def count_line(items: Sequence[Item]) -> str:
+    """How many claims hold, do not, or cannot be judged."""
+    verdicts = [claim.verdict for item in items for claim in item.claims]
+    holds, fails, unjudged = (verdicts.count(verdict) for verdict in SIGNS)
+    judged = holds + fails
+    share = f", {holds / judged:.0%} of those judged" if judged else ""
+    return f"{holds} claims hold{share}; {fails} do not; {unjudged} cannot be judged"
+
+
+def picture_name(title: str, number: int) -> str:
+    """A file name for a chart.
+
+    >>> picture_name("AuTraScale, Fig. 2", 0)
+    'autrascale-fig-2-1.png'
+    """
+    return f"{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}-{number + 1}.png"
+
+
+def draw_chart(chart: Any) -> bytes:
+    """A chart as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    for index, curve in enumerate(chart.curves):
+        if chart.bars:
+            width = 0.8 / len(chart.curves)
+            axes.bar([x - 0.4 + width * (index + 0.5) for x in curve.x], curve.y, width, label=curve.label)
+        else:
+            axes.plot(curve.x, curve.y, label=curve.label, linewidth=1.6, marker="o" if len(curve.x) < 20 else None)
+    if chart.ticks:
+        axes.set_xticks(range(len(chart.ticks)), chart.ticks)
+    axes.set(title=chart.title, xlabel=chart.x_label, ylabel=chart.y_label)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if len(chart.curves) > 1:
+        axes.legend(frameon=False)
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _ratio(row: Row) -> str:
+    return "" if row.ratio is None else f"{row.ratio:.2f}"
