@@ -113,3 +113,15 @@ def test_a_plan_that_is_large_enough_ends_the_pressure() -> None:
     sample = cluster.read()[-1]
     assert sample.backlog == 0
     assert mean(sample.event_latency_ms) < 20.0
+
+
+@pytest.mark.parametrize("overflow", Overflow)
+def test_an_operator_that_lets_next_to_nothing_pass_has_room_behind_it_on_every_engine(overflow: Overflow) -> None:
+    """Endless room, divided by a small selectivity, is more than an integer holds."""
+    filtering = {**SPEEDS, "read": Behaviour(service_ms=1.0, selectivity=0.1)}
+    job = Job("filter", CHAIN, filtering, Engine(overflow=overflow))
+    cluster = SimulatedCluster(job, constant(150.0, 300.0), Slo())
+    cluster.advance(300.0)
+    sample = cluster.read()[-1]
+    assert sample.operators["work"].records_in == pytest.approx(15 * sample.seconds, rel=0.01)
+    assert sample.throughput == pytest.approx(150.0, rel=0.01)

@@ -126,7 +126,7 @@ def _allow(network: Network, layout: Layout, state: State, pad: Pad) -> None:
             if selectivity[edge] > 0.0:
                 child = edge_child[edge]
                 claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, 0)
-                able = min(able, int(allowance[child] * claim / selectivity[edge]))
+                able = min(able, _passing(allowance[child], claim, selectivity[edge]))
         allowance[i] = max(0, int(k * network.queue_records) - waiting + able)
 
 
@@ -143,6 +143,12 @@ def _claim(edge: int, siblings: Ints, parent: Ints, flow: Floats, served: int) -
         if other != edge and parent[other] >= served:
             others += flow[other] + 1.0
     return (flow[edge] + 1.0) / (flow[edge] + 1.0 + others)
+
+
+@compiled
+def _passing(room: int, claim: float, selectivity: float) -> int:
+    """Records that a parent may process until its share of a child's room is full; no more than an integer holds."""
+    return int(min(room * claim / selectivity, float(UNLIMITED)))
 
 
 @compiled
@@ -185,7 +191,7 @@ def _flow(
             if selectivity[edge] > 0.0:
                 child = edge_child[edge]
                 claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, i)
-                room = min(room, int(allowance[child] * claim / selectivity[edge]))
+                room = min(room, _passing(allowance[child], claim, selectivity[edge]))
         done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], room, dt)
         for j in range(k):
             busy_seconds[i] += busy[i, j]
