@@ -1,162 +1,22 @@
-"""Whole stories of AuTraScale, AuTraScale+ and the straw-man drainers, on a small job that answers by formula."""
+"""Stories of AuTraScale at one input rate: throughput first, then latency."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
 
-from penstock.control.think import think
+from autrascale_stories import LATENCY_SLO, WINDOW, AtMost, Job, Story, latency_job
 from penstock.guards import Guard
 from penstock.model import (
-    Cycle,
     Decision,
-    Latency,
-    Mode,
     Observation,
-    Operator,
-    OperatorSample,
-    Plan,
     ReasonCode,
-    Sample,
     Slo,
-    Topology,
 )
-from penstock.policies import Policy
 from penstock.policies.autrascale import AuTraScale
 from penstock.policies.autrascale_plus import AuTraScalePlus
-from penstock.policies.exponent import Exponent
-from penstock.policies.max import Max
-from penstock.policies.proportion import Proportion
-
-WINDOW = 60.0
-
-
-@dataclass
-class Job:
-    """A line of operators whose instances each process `speeds` records per second, and a backlog before them.
-
-    Latency is `base_ms`, and `work_ms` of each operator (at the rate of `nominal`, and in proportion at others)
-    shared by its instances. Throughput never exceeds `cap`, which stands for a store outside.
-    """
-
-    speeds: tuple[float, ...]
-    rate: float
-    work_ms: tuple[float, ...] = ()
-    nominal: float = 150.0
-    base_ms: float = 20.0
-    cap: float = float("inf")
-    ceiling: int = 40
-    backlog: float = 0.0
-    crowding: float = 0.0
-    t: float = 0.0
-    plan: Plan = field(init=False)
-    topology: Topology = field(init=False)
-
-    def __post_init__(self) -> None:
-        names = [f"op{i}" for i in range(len(self.speeds))]
-        operators = tuple(Operator(name, max=self.ceiling) for name in names)
-        self.topology = Topology(operators, tuple(pairwise(names)))
-        self.plan = Plan(dict.fromkeys(names, 1))
-        self.work_ms = self.work_ms or (100.0,) * len(self.speeds)
-
-    def set(self, *parallelism: int) -> Job:
-        self.plan = Plan(dict(zip(self.topology.names, parallelism, strict=True)))
-        return self
-
-    @property
-    def configuration(self) -> tuple[int, ...]:
-        return tuple(self.plan[name] for name in self.topology.names)
-
-    def speed(self, i: int) -> float:
-        return self.speeds[i] / (1.0 + self.crowding * (self.configuration[i] - 1))
-
-    @property
-    def capacity(self) -> float:
-        return min(self.cap, *(k * self.speed(i) for i, k in enumerate(self.configuration)))
-
-    def run(self, seconds: float = WINDOW) -> Sample:
-        before = self.backlog
-        throughput = min(self.capacity, self.rate + before / seconds)
-        self.backlog = max(0.0, before + (self.rate - throughput) * seconds)
-        self.t += seconds
-        work = sum(w / k for w, k in zip(self.work_ms, self.configuration, strict=True))
-        latency = self.base_ms + work * self.rate / self.nominal
-        waiting = 1e3 * (before + self.backlog) / 2 / throughput
-        operators = {
-            name: OperatorSample(
-                parallelism=self.plan[name],
-                records_in=throughput * seconds,
-                records_out=throughput * seconds,
-                useful_seconds=throughput * seconds / self.speed(i),
-            )
-            for i, name in enumerate(self.topology.names)
-        }
-        return Sample(
-            t=self.t - seconds, seconds=seconds, operators=operators, input_rate=self.rate, throughput=throughput,
-            backlog=self.backlog, processing_latency_ms=Latency(mean=latency),
-            event_latency_ms=Latency(mean=latency + waiting),
-        )  # fmt: skip
-
-
-@dataclass
-class Story:
-    """A policy steering a job, one decision for each window."""
-
-    job: Job
-    policy: Policy
-    slo: Slo
-    guards: tuple[Guard, ...] = ()
-    reborn: Callable[[Policy], Policy] = lambda policy: policy
-    samples: list[Sample] = field(default_factory=list)
-    history: list[Cycle] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
-
-    def observe(self) -> Observation:
-        return Observation(
-            t=self.job.t, topology=self.job.topology, slo=self.slo, plan=self.job.plan,
-            samples=tuple(self.samples), history=tuple(self.history),
-        )  # fmt: skip
-
-    def turn(self) -> Decision:
-        self.samples.append(self.job.run())
-        self.policy = self.reborn(self.policy)
-        decision = think(self.policy, self.guards, self.observe(), 1)
-        decision.plan.check(self.job.topology)
-        assert all(1 <= k <= self.job.ceiling for k in decision.plan.parallelism.values())
-        json.dumps(decision.figures, default=dict)  # plain values only
-        self.history.append(
-            Cycle(t=self.job.t, mode=Mode.ACTIVE, before=self.job.plan, decision=decision, applied=True)
-        )
-        self.decisions.append(decision)
-        self.job.plan = decision.plan
-        return decision
-
-    def until(self, phase: str, most: int = 60) -> int:
-        """Turns until a decision of that phase."""
-        for turns in range(1, most + 1):
-            if self.turn().figures["phase"] == phase:
-                return turns
-        raise AssertionError(f"no {phase} in {most} turns: {[d.reason for d in self.decisions[-3:]]}")
-
-    @property
-    def tried(self) -> list[tuple[int, ...]]:
-        return [tuple(decision.plan[name] for name in self.job.topology.names) for decision in self.decisions]
-
-
-def through_json(policy: Policy) -> Policy:
-    """The same policy in another process."""
-    assert isinstance(policy, AuTraScale)
-    options = {name: getattr(policy, name) for name in ("seed", "uniform_samples", "num", "policy_running_time")}
-    other = type(policy)(**options)
-    other.restore(json.loads(json.dumps(policy.state())))
-    assert other == policy
-    return other
-
 
 # Throughput optimisation --------------------------------------------------------------------------------------
 
@@ -232,13 +92,6 @@ def test_a_rate_that_rises_within_tolerance_beyond_what_the_base_can_do_gets_a_l
 
 # Processing latency ---------------------------------------------------------------------------------------------
 
-LATENCY_JOB = {"speeds": (100.0, 50.0, 40.0), "rate": 150.0, "work_ms": (100.0, 400.0, 250.0), "ceiling": 20}
-LATENCY_SLO = Slo(processing_latency="125 ms")
-
-
-def latency_job(**changes: object) -> Job:
-    return Job(**{**LATENCY_JOB, **changes})  # type: ignore[arg-type]
-
 
 @pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
 def test_from_overload_to_inside_the_latency_target(policy: type[AuTraScale]) -> None:
@@ -284,20 +137,6 @@ def test_a_latency_that_rises_later_is_searched_again() -> None:
     assert story.turn().reason.code is ReasonCode.EXPLORE
     story.until("steady")
     assert story.samples[-1].processing_latency_ms.mean <= 125.0  # type: ignore[union-attr,operator]
-
-
-@dataclass(frozen=True)
-class AtMost(Guard):
-    """A guard with a quota: it grants nothing beyond `k` instances of any operator."""
-
-    k: int
-    name: ClassVar[str] = "quota"
-
-    def vet(self, decision: Decision, observation: Observation) -> Decision:
-        smaller = decision.plan.changed({name: min(k, self.k) for name, k in decision.plan.parallelism.items()})
-        if smaller == decision.plan:
-            return decision
-        return decision.vetted("quota", ReasonCode.QUOTA, f"at most {self.k}", smaller)
 
 
 @pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
@@ -359,170 +198,3 @@ def test_windows_within_the_policy_running_time_teach_nothing() -> None:
     assert [decision.reason.code for decision in held] == [ReasonCode.WARMING_UP] * 2
     assert story.policy.state() == before  # type: ignore[attr-defined]
     assert story.turn().reason.code is ReasonCode.EXPLORE
-
-
-# A new rate -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
-def test_at_a_new_rate_a_transfer_needs_fewer_trials_than_a_start_from_scratch(policy: type[AuTraScale]) -> None:
-    def uneven(rate: float) -> Job:
-        return Job((160.0, 160.0, 160.0, 20.0), rate, work_ms=(60.0, 60.0, 60.0, 400.0), ceiling=30)
-
-    slo = Slo(processing_latency="160 ms")
-    story = Story(uneven(150.0), policy(), slo)
-    story.until("steady")
-    known = story.job.configuration
-    story.job.rate = 210.0
-    with_transfer = story.until("steady")
-    assert "transfer" in {decision.figures["phase"] for decision in story.decisions[-with_transfer:]}
-    assert story.samples[-1].processing_latency_ms.mean <= 160.0  # type: ignore[union-attr,operator]
-
-    scratch = Story(uneven(210.0).set(*known), policy(), slo)
-    assert with_transfer < scratch.until("steady")
-
-
-def test_a_rate_that_was_seen_before_finds_its_plan_again_without_a_trial() -> None:
-    story = Story(latency_job(rate=150.0), AuTraScale(), LATENCY_SLO)
-    story.until("steady")
-    story.job.rate = 210.0
-    story.until("steady")
-    story.job.rate = 150.0
-    back = [story.turn() for _ in range(3)]
-    assert {decision.figures["phase"] for decision in back} == {"steady"}
-    assert back[-1].figures["score"] >= 0.9
-
-
-def test_a_rate_that_wavers_within_tolerance_changes_nothing() -> None:
-    story = Story(latency_job(rate=150.0), AuTraScale(), Slo(processing_latency="400 ms"))
-    story.until("steady")
-    for rate in (156.0, 145.0, 164.0, 136.0):
-        story.job.rate = rate
-        assert story.turn().reason.code is ReasonCode.STEADY
-    story.job.rate = 166.0  # more than a tenth above 150
-    assert story.turn().figures["model_rate"] == 166.0
-
-
-def test_after_num_real_samples_the_transfer_is_left_for_algorithm_1() -> None:
-    story = Story(latency_job(rate=150.0), AuTraScale(num=2), LATENCY_SLO)
-    story.until("steady")
-    story.job.rate, story.job.base_ms = 210.0, 500.0  # out of reach, so that it goes on
-    phases = [story.turn().figures["phase"] for _ in range(6)]
-    assert phases.count("transfer") <= 2
-    assert phases[-1] == "bayesian optimisation"
-
-
-# Event latency --------------------------------------------------------------------------------------------------
-
-DRAIN_SLO = Slo(processing_latency="500 ms", event_latency="1 s", drain="10 min")
-
-
-def settled(policy: Policy, slo: Slo = DRAIN_SLO, **changes: object) -> Story:
-    story = Story(latency_job(**changes), policy, slo)
-    for _ in range(8):
-        story.turn()
-    return story
-
-
-def drained_after(story: Story, backlog: float, most: int = 30) -> float:
-    """Seconds from the backlog's arrival to the window that meets the event latency again."""
-    story.job.backlog = backlog
-    began = story.job.t
-    for _ in range(most):
-        story.turn()
-        if not story.slo.violations(story.samples[-1]):
-            return story.samples[-1].end - began
-    raise AssertionError(f"still {story.job.backlog:,.0f} records after {most} windows at {story.job.plan}")
-
-
-@pytest.mark.parametrize("crowding", [0.0, 0.01])
-def test_a_backlog_is_drained_within_its_limit_and_the_plan_goes_back(crowding: float) -> None:
-    story = settled(AuTraScalePlus(), crowding=crowding)
-    steady = story.job.configuration
-    assert drained_after(story, backlog=60e3) <= 600.0 + 2 * WINDOW
-    phases = [decision.figures["phase"] for decision in story.decisions]
-    assert "event latency optimisation" in phases
-    target = next(d for d in story.decisions if d.figures["phase"] == "event latency optimisation")
-    assert target.figures["target_throughput"] == pytest.approx(
-        150.0 + (story_backlog(target) - 150.0 * target.figures["l_wait_ms"] / 1e3) / target.figures["T_limit"]
-    )
-    story.turn()
-    assert story.job.configuration == steady
-    assert [story.turn().reason.code for _ in range(3)] == [ReasonCode.STEADY] * 3
-    assert ReasonCode.RESTORE in {decision.reason.code for decision in story.decisions}
-
-
-def test_the_plan_goes_back_even_where_the_draining_one_would_do_for_the_latency() -> None:
-    story = Story(latency_job().set(3, 5, 7), AuTraScalePlus(), DRAIN_SLO)
-    for _ in range(4):
-        story.turn()
-    assert story.job.configuration == (2, 4, 5)
-    drained_after(story, 60e3)
-    assert (3, 5, 7) in story.tried
-    story.turn()
-    assert story.job.configuration == (2, 4, 5)
-
-
-def story_backlog(decision: Decision) -> float:
-    figures: Mapping[str, float] = decision.figures
-    return figures["R_target"] + figures["R_steady"]
-
-
-def test_a_drain_takes_less_than_everything() -> None:
-    plus, most = settled(AuTraScalePlus()), settled(Max())
-    drained_after(plus, 60e3)
-    drained_after(most, 60e3)
-    assert max(decision.plan.total for decision in most.decisions) == 60
-    assert max(decision.plan.total for decision in plus.decisions) < 60
-
-
-def test_what_busy_windows_showed_is_used_for_the_next_drain() -> None:
-    story = settled(AuTraScalePlus())
-    first = drained_after(story, 60e3)
-    explored = sum(decision.reason.code is ReasonCode.EXPLORE for decision in story.decisions)
-    for _ in range(3):
-        story.turn()
-    assert drained_after(story, 60e3) <= first
-    assert sum(decision.reason.code is ReasonCode.EXPLORE for decision in story.decisions) == explored
-
-
-def test_an_event_latency_within_target_starts_no_drain() -> None:
-    story = settled(AuTraScalePlus())
-    story.job.backlog = 50.0
-    assert story.turn().reason.code is ReasonCode.STEADY
-
-
-def test_a_new_rate_ends_a_drain() -> None:
-    story = settled(AuTraScalePlus())
-    story.job.backlog = 200e3
-    story.turn()
-    story.job.rate = 300.0
-    assert story.turn().figures["phase"] != "event latency optimisation"
-
-
-@pytest.mark.parametrize("policy", [Max(), Proportion(), Exponent()], ids=lambda policy: policy.name)
-def test_a_straw_man_drains_and_comes_back_to_the_least_that_keeps_up(policy: Policy) -> None:
-    story = settled(policy)
-    base = story.job.configuration
-    drained_after(story, backlog=60e3)
-    story.turn()
-    assert story.job.configuration == base
-
-
-# In every phase, in any process ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
-def test_a_learner_restored_at_every_turn_does_exactly_what_one_process_does(policy: type[AuTraScale]) -> None:
-    def tell(reborn: Callable[[Policy], Policy]) -> list[Decision]:
-        slo = replace(DRAIN_SLO, processing_latency="125 ms")
-        story = Story(latency_job(rate=150.0), policy(seed=7), slo, guards=(AtMost(18),), reborn=reborn)
-        story.until("steady")
-        story.job.backlog = 60e3
-        for _ in range(14):  # it drains, and goes back
-            story.turn()
-        story.job.rate = 210.0
-        story.until("steady")
-        return story.decisions
-
-    assert tell(through_json) == tell(lambda policy: policy)
