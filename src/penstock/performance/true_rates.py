@@ -44,21 +44,32 @@ def true_rates(observation: Observation) -> dict[str, TrueRates]:
 
 
 def _rates_of(name: str, topology: Topology, samples: tuple[Sample, ...]) -> TrueRates:
+    emits = ("records_out",) if topology.children[name] else ()
+    sample, operator, records, seconds = newest_work(name, samples, also=emits)
+    return TrueRates(
+        processing=records / seconds,
+        output=(operator.records_out or 0.0) / seconds,
+        shares=_shares(operator, topology.parents[name], sample),
+    )
+
+
+def newest_work(
+    name: str, samples: tuple[Sample, ...], also: tuple[str, ...] = ()
+) -> tuple[Sample, OperatorSample, float, float]:
+    """The newest sample in which an operator had work, its part in it, records processed and useful seconds.
+
+    `also` names further figures that must have been measured.
+    """
     missing = "useful_seconds"
     for sample in reversed(samples):
         operator = sample.operators.get(name)
         if operator is None or operator.useful_seconds is None:
             continue
-        if operator.records_in is None:
-            missing = "records_in"
-        elif operator.records_out is None and topology.children[name]:
-            missing = "records_out"
-        elif operator.records_in > 0 and operator.useful_seconds > 0:
-            return TrueRates(
-                processing=operator.records_in / operator.useful_seconds,
-                output=(operator.records_out or 0.0) / operator.useful_seconds,
-                shares=_shares(operator, topology.parents[name], sample),
-            )
+        lacking = next((figure for figure in ("records_in", *also) if getattr(operator, figure) is None), None)
+        if lacking is not None:
+            missing = lacking
+        elif operator.records_in and operator.useful_seconds > 0:
+            return sample, operator, operator.records_in, operator.useful_seconds
         else:  # it had nothing to do
             missing = "true rate"
     raise MissingFigureError(missing, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import MissingFigureError, Observation, Sample
+from penstock.performance.true_rates import newest_work
 
 
 def waiting_records(observation: Observation) -> dict[str, float]:
@@ -40,13 +41,5 @@ def execution_seconds(name: str, samples: tuple[Sample, ...]) -> float:
     >>> execution_seconds("split", (busy,))
     0.02
     """
-    missing = "useful_seconds"
-    for sample in reversed(samples):
-        operator = sample.operators.get(name)
-        if operator is None or operator.useful_seconds is None:
-            continue
-        if operator.records_in is None:
-            missing = "records_in"
-        elif operator.records_in > 0 and operator.useful_seconds > 0:
-            return operator.useful_seconds / operator.records_in
-    raise MissingFigureError(missing, name)
+    _, _, records, seconds = newest_work(name, samples)
+    return seconds / records
