@@ -1,5 +1,6 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
 # make test   everything that must hold
+# make docs   the pages of docs/reference, made from the code
 # make bench  how fast it is, written to benchmarks/results with its configuration
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test lint types layers pytest bench format clean
+.PHONY: demo test lint types layers pytest docs bench format clean
 
 demo: $(INSTALLED)
 	$(BIN)/penstock demo
@@ -27,6 +28,9 @@ layers: $(INSTALLED)
 
 pytest: $(INSTALLED)
 	$(BIN)/pytest
+
+docs: $(INSTALLED)
+	$(BIN)/python -m docs.generator
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from penstock.model.errors import check_number
 from penstock.model.frozen import FrozenMap
@@ -13,33 +13,45 @@ from penstock.model.plan import Plan
 
 
 class ReasonCode(StrEnum):
-    """Why a plan is what it is. Programs match on the code; people read the sentence beside it."""
+    """Why a plan is what it is. Programs match on the code; people read the sentence beside it.
 
-    # a policy's own
-    SCALE_UP = "scale_up"  # some operator needs more, none less
-    SCALE_DOWN = "scale_down"  # some operator needs less, none more
-    REBALANCE = "rebalance"  # some need more and some less
-    STEADY = "steady"  # the plan in force is the right one
-    EXPLORE = "explore"  # a learner tries a plan to learn from it
-    RESTORE = "restore"  # back to a plan left for a while
-    # the loop's: it holds because it does not know better
-    SWITCHED_OFF = "switched_off"
-    MISSING_METRICS = "missing_metrics"
-    STALE_METRICS = "stale_metrics"
-    WARMING_UP = "warming_up"
-    MONITOR_FAILED = "monitor_failed"
-    POLICY_FAILED = "policy_failed"
-    POLICY_TOO_SLOW = "policy_too_slow"
-    # the guards'
-    BOUNDS = "bounds"
-    STABILISING = "stabilising"
-    PATIENCE = "patience"
-    DRAINING = "draining"
-    MAX_STEP = "max_step"
-    QUOTA = "quota"
-    BLACKOUT = "blackout"
-    INEFFECTIVE = "ineffective"
-    ROLL_BACK = "roll_back"
+    >>> ReasonCode("draining").meaning
+    'a guard: nothing shrinks while a backlog drains'
+    """
+
+    _value_: str
+    meaning: str
+
+    def __new__(cls, code: str, meaning: str) -> Self:
+        member = str.__new__(cls, code)
+        member._value_, member.meaning = code, meaning
+        return member
+
+    SCALE_UP = "scale_up", "the policy: some operator needs more, none less"
+    SCALE_DOWN = "scale_down", "the policy: some operator needs less, none more"
+    REBALANCE = "rebalance", "the policy: some operators need more and some less"
+    STEADY = "steady", "the policy: the plan in force is the right one"
+    EXPLORE = "explore", "the policy: a learner tries a plan to learn from it"
+    RESTORE = "restore", "the policy: back to a plan left for a while"
+
+    # The loop holds because it does not know better.
+    SWITCHED_OFF = "switched_off", "the loop holds: Penstock is switched off"
+    MISSING_METRICS = "missing_metrics", "the loop holds: a figure that the policy needs was not measured"
+    STALE_METRICS = "stale_metrics", "the loop holds: the newest measurement is too old to act on"
+    WARMING_UP = "warming_up", "the loop holds: the job is not itself yet after a change"
+    MONITOR_FAILED = "monitor_failed", "the loop holds: metrics, or the plan in force, could not be read"
+    POLICY_FAILED = "policy_failed", "the loop holds: the policy, a guard or the forecaster raised an error"
+    POLICY_TOO_SLOW = "policy_too_slow", "the loop holds: the policy did not answer within its time limit"
+
+    BOUNDS = "bounds", "a guard: an operator would leave its limits, or tied operators would part"
+    STABILISING = "stabilising", "a guard: the last change has not settled yet"
+    PATIENCE = "patience", "a guard: more than this was needed a short while ago"
+    DRAINING = "draining", "a guard: nothing shrinks while a backlog drains"
+    MAX_STEP = "max_step", "a guard: the change is too large for one step"
+    QUOTA = "quota", "a guard: the plan takes more slots than the job was given"
+    BLACKOUT = "blackout", "a guard: the calendar lets nobody touch the job now"
+    INEFFECTIVE = "ineffective", "a guard: growing did not help the last time"
+    ROLL_BACK = "roll_back", "a guard: the last change made the job worse, or this one would repeat it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,12 @@ from penstock.model.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A machine, or the part of it that the job may use."""
+    """A machine, or the part of it that the job may use.
+
+    name       what a placement calls it
+    cores      cores that instances may claim
+    memory_mb  megabytes that they may claim
+    """
 
     name: str
     cores: float

@@ -13,7 +13,13 @@ STATISTICS = ("mean", "p50", "p95", "p99")
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """A distribution of latencies, in milliseconds, by the figures people ask for."""
+    """A distribution of latencies, in milliseconds, by the figures people ask for.
+
+    mean  milliseconds, on average
+    p50   milliseconds that half of all records stay below
+    p95   milliseconds that 95 of 100 records stay below
+    p99   milliseconds that 99 of 100 records stay below
+    """
 
     mean: float | None = None
     p50: float | None = None
@@ -40,13 +46,14 @@ class Latency:
 class OperatorSample:
     """One operator over one window: sums over its instances.
 
-    records_in      records it processed
-    records_out     records it emitted (a record sent to two children counts once)
-    records_from    records it received from each parent
-    useful_seconds  time spent on records: deserialisation, processing, serialisation
-    waiting_seconds time spent waiting for input or for room at the output
-    queue           records waiting in front of it at the window's end
-    latency_ms      from a record's arrival at the operator to its departure, on average
+    parallelism      instances that ran
+    records_in       records it processed
+    records_out      records it emitted (a record sent to two children counts once)
+    records_from     records it received from each parent
+    useful_seconds   seconds spent on records: deserialisation, processing, serialisation
+    waiting_seconds  seconds spent waiting for input or for room at the output
+    queue            records waiting in front of it at the window's end
+    latency_ms       milliseconds from a record's arrival at the operator to its departure, on average
     """
 
     parallelism: int
@@ -75,15 +82,19 @@ class OperatorSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A whole job over one window of `seconds`, which began at `t` on the loop's clock.
+    """A whole job over one window.
 
+    t                      seconds on the loop's clock at which the window began
+    seconds                seconds that it lasted
+    operators              one sample for each operator, by name
     input_rate             records per second that the outside offers: one number that every root receives
                            in full, or one for each root
     throughput             records per second that the job completed, counted as source records
     backlog                records waiting in the source at the window's end
-    processing_latency_ms  from entering the job to leaving it
-    event_latency_ms       from a record's creation to its leaving the job
+    processing_latency_ms  milliseconds from entering the job to leaving it
+    event_latency_ms       milliseconds from a record's creation to its leaving the job
     dropped                records lost in the window: a full queue, a time-out, a restart
+    executors              executors that the job had, where the cluster tells
     warm_up                the window fell on a change: true figures of a job that is not itself yet
     """
 

@@ -21,10 +21,17 @@ class Actuation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A step of the job, run by `parallelism` instances, between `min` and `max`.
+    """A step of the job, run by a number of instances.
 
-    Operators with the same `tie` always have the same parallelism, as the stateful operators of one native
-    Spark query do. `cpu_cores` and `memory_mb` are what one instance claims of its worker.
+    name        what the plan, the samples and the edges call it
+    min         the fewest instances that it may have
+    max         the most instances that it may have
+    stateful    whether it keeps state from record to record
+    actuation   what a change of its parallelism costs: live, restart or state_repartition
+    tie         operators with the same tie always have the same parallelism, as the stateful operators of one
+                native Spark query do
+    cpu_cores   cores that one instance claims of its worker
+    memory_mb   megabytes that one instance claims of its worker
     """
 
     name: str

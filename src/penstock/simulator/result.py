@@ -16,13 +16,22 @@ from penstock.simulator.cluster import SimulatedCluster
 class Result:
     """One simulated run. The fields are those of `penstock simulate --json`.
 
+    policy                  who decided
+    workload                the job
+    trace                   the load curve
+    seed                    of all that was random
+    seconds                 seconds that were simulated
     violation_ratio         part of all seconds in which a target was missed
-    core_seconds            slots that the engine reserved, over time
+    core_seconds            slots that the engine reserved, times the seconds that it did
     mean_parallelism        instances of all operators together, averaged over time
+    rescales                changes of plan that the job went through
     processed_ratio         records that came out for those that went in
     throughput_degradation  |in - out| / in, second by second
     saved_resources         1 - mean parallelism / parallelism of the over-provisioned plan
-    decision_ms             wall-clock time of one decision
+    lost_records            records that no one will ever process: a full queue, a time-out, a lossy restart
+    processing_latency_ms   milliseconds from entering the job to leaving it
+    event_latency_ms        milliseconds from a record's creation to its leaving the job
+    decision_ms             milliseconds of wall-clock time that one decision took
     """
 
     policy: str

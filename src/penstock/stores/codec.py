@@ -85,7 +85,13 @@ def parsed(text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SloInNumbers:
-    """Targets as programs write them: the unit is in the name, not in the value."""
+    """Targets as programs write them: the unit is in the name, not in the value. What is left out is not asked for.
+
+    processing_latency_ms  milliseconds that a record may spend inside the job
+    event_latency_ms       milliseconds that may pass from a record's creation to its leaving the job
+    drain_seconds          seconds that a backlog may take to go away
+    statistic              which figure of a latency counts: mean, p50, p95 or p99
+    """
 
     processing_latency_ms: float | None = None
     event_latency_ms: float | None = None

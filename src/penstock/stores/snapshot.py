@@ -90,7 +90,10 @@ def decision_json(decision: Decision, explain: bool = False) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresentOperator(Operator):
-    """An operator with its parallelism in force, which may lie outside its bounds: a policy brings it back."""
+    """An operator as it runs now.
+
+    parallelism  instances in force; they may lie outside the bounds, a policy brings them back
+    """
 
     parallelism: int
 
@@ -112,7 +115,18 @@ def _mean_latency(given: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotForm:
-    """The fields of a snapshot."""
+    """The fields of a snapshot.
+
+    operators          the steps of the job; those without a parent are roots and read the outside stream
+    samples            what was measured, oldest first; a learner learns from each in turn
+    edges              pairs of a parent and a child, along which records flow
+    slo                the targets
+    options            the policy's own options, by name
+    executors          executors in force, where the cluster can change them
+    source_partitions  partitions of the source; a root cannot use more instances than that
+    execution          how the engine runs the operators: at_once or in_turn
+    workers            the machines, where the cluster tells them
+    """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
 

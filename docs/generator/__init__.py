@@ -1,0 +1,35 @@
+"""Makes the pages of docs/reference from the code: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.generator.command_line import cli_page
+from docs.generator.families import forecasters_page, guards_page, policies_page
+from docs.generator.mathematics import mathematics_page
+from docs.generator.values import metrics_page, reasons_page, snapshot_page
+from docs.generator.workloads import workloads_page
+
+REFERENCE = Path(__file__).parent.parent / "reference"
+
+PAGES = {
+    "cli.md": cli_page,
+    "forecasters.md": forecasters_page,
+    "guards.md": guards_page,
+    "mathematics.md": mathematics_page,
+    "metrics.md": metrics_page,
+    "policies.md": policies_page,
+    "reasons.md": reasons_page,
+    "snapshot.md": snapshot_page,
+    "workloads.md": workloads_page,
+}
+
+
+def write() -> None:
+    """Write every page; what the code no longer speaks of goes away."""
+    REFERENCE.mkdir(exist_ok=True)
+    for page in REFERENCE.iterdir():
+        if page.name not in PAGES:
+            page.unlink()
+    for name, make in PAGES.items():
+        (REFERENCE / name).write_text(make(), encoding="utf-8")

@@ -1,0 +1,3 @@
+from docs.generator import write
+
+write()

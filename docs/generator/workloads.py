@@ -1,0 +1,54 @@
+"""The page of the jobs that can be simulated."""
+
+from __future__ import annotations
+
+from docs.generator.markdown import code, page, prose, table
+from penstock.report.story import targets
+from penstock.report.words import rate, span
+from penstock.simulator.job import Behaviour, Engine
+from penstock.workloads import Workload, workloads
+
+
+def workloads_page() -> str:
+    found = workloads().values()
+    return page(
+        "Workloads",
+        "A workload is a job with the target and the load that it is usually tried with: `penstock simulate NAME`. "
+        "Another load comes from `--trace`, another target from `--slo-...`; another job you "
+        "[describe in Python](../how-to/describe-your-job.md).",
+        table(["name", "what it is"], [[f"[{each.name}](#{each.name})", each.summary] for each in found]),
+        *(_one(each) for each in found),
+        "## What describes an operator",
+        prose(Behaviour.__doc__),
+        "## What describes an engine",
+        prose(Engine.__doc__),
+    )
+
+
+def _one(workload: Workload) -> str:
+    job, trace, engine = workload.job, workload.trace, workload.job.engine
+    rows = []
+    for each in job.topology.operators:
+        behaviour = job.behaviours[each.name]
+        rows.append([
+            code(each.name) + (" (stateful)" if each.stateful else ""),
+            ", ".join(map(code, job.topology.parents[each.name])) or "the source",
+            job.first_plan[each.name],
+            f"{each.min} to {each.max}",
+            f"{behaviour.service_ms:.3g}",
+            "" if behaviour.rate_cap is None else rate(behaviour.rate_cap),
+        ])  # fmt: skip
+    lines = (
+        f"Targets: {targets(workload.slo)}.",
+        f"Load: `{trace.name}`, {span(trace.seconds)}, up to {rate(trace.peak)}.",
+        f"Operators run `{engine.execution}`; a change of plan is a `{engine.change}` with "
+        f"{span(engine.downtime_seconds)} of standstill.",
+        f"Saved resources are measured against: {job.largest_plan}.",
+    )
+    head = ["operator", "after", "at first", "bounds", "ms a record", "capped at"]
+    return "\n\n".join((
+        f"## {workload.name}",
+        f"{workload.summary}. Source: {workload.source}.",
+        table(head, rows),
+        "\n".join(f"- {line}" for line in lines),
+    ))  # fmt: skip

@@ -1,0 +1,49 @@
+"""The reference pages say what the code says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from docs.generator import PAGES, REFERENCE
+from penstock.forecast import FORECASTERS
+from penstock.guards import GUARDS
+from penstock.model.catalog import Catalog
+from penstock.policies import POLICIES
+from penstock.workloads import workloads
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_in_the_repository_is_what_the_code_makes_now(name: str) -> None:
+    written = (REFERENCE / name).read_text(encoding="utf-8")
+    assert written == PAGES[name](), f"docs/reference/{name} is out of date: run make docs"
+
+
+def test_no_page_is_left_over() -> None:
+    assert {path.name for path in REFERENCE.iterdir()} == set(PAGES)
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("policies.md", POLICIES.names()),
+        ("guards.md", GUARDS.names()),
+        ("forecasters.md", FORECASTERS.names()),
+        ("workloads.md", list(workloads())),
+    ],
+)
+def test_every_member_has_a_section(page: str, names: list[str]) -> None:
+    text = PAGES[page]()
+    assert [name for name in names if f"\n## {name}\n" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["policies.md", "guards.md", "forecasters.md"])
+def test_every_option_is_explained(page: str) -> None:
+    families: dict[str, Catalog[Any]] = {"policies.md": POLICIES, "guards.md": GUARDS, "forecasters.md": FORECASTERS}
+    catalog = families[page]
+    text = PAGES[page]()
+    for name in catalog.names():
+        for option in catalog.describe(name).options:
+            assert f"| `{option.name}` |" in text
+            assert option.meaning.replace("|", "\\|") in text
