@@ -44,7 +44,7 @@ def test_an_idle_operator_takes_as_long_as_when_it_last_worked() -> None:
     busy = Sample(t=0, seconds=10, operators={"join": OperatorSample(1, records_in=100, useful_seconds=5)})
     idle = Sample(t=10, seconds=10, operators={"join": OperatorSample(1, records_in=0, useful_seconds=0)})
     assert execution_seconds("join", (busy, idle)) == 0.05
-    with pytest.raises(MissingFigureError, match="useful_seconds of join"):
+    with pytest.raises(MissingFigureError, match="true rate of join"):
         execution_seconds("join", (idle,))
     with pytest.raises(MissingFigureError, match="records_in of join"):
         execution_seconds("join", (Sample(t=0, seconds=10, operators={"join": OperatorSample(1, useful_seconds=5)}),))
