@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.generator.markdown import code, page, prose, table
+from docs.generator.markdown import code, fields_table, page, table
 from penstock.report.story import targets
 from penstock.report.words import rate, span
 from penstock.simulator.job import Behaviour, Engine
@@ -19,9 +19,9 @@ def workloads_page() -> str:
         table(["name", "what it is"], [[f"[{each.name}](#{each.name})", each.summary] for each in found]),
         *(_one(each) for each in found),
         "## What describes an operator",
-        prose(Behaviour.__doc__),
+        fields_table(Behaviour, defaults=True),
         "## What describes an engine",
-        prose(Engine.__doc__),
+        fields_table(Engine, defaults=True),
     )
 
 

@@ -45,6 +45,7 @@ class Behaviour:
     hop_ms           time to hand a record to this operator
     channel_ms       what is added to that for each channel between two instances beyond one per instance
     rate_cap         records per second that an outside system lets through, whatever the parallelism
+    grouping         which instance gets the next record: balanced, shuffle or keyed
     key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0: equal weights
     """
 
@@ -76,14 +77,18 @@ class Behaviour:
 class Engine:
     """The system that runs a job.
 
-    queue_records      room in front of one instance, for back-pressure and drops
-    timeout_seconds    age at which a record inside the job has failed; None: never
-    downtime_seconds   how long a restart takes
-    network_ms         time between two workers
-    slots_per_worker   slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots fill
-                       one worker after the other; None: instances are spread evenly
-    batch_seconds      trigger interval of micro-batches, and what each costs on top of its records
-    noise              relative deviation of service times from minute to minute; 0: none
+    execution               whether operators run at_once or in_turn
+    overflow                what becomes of records that do not fit: back_pressure, replay or drop
+    change                  what another plan costs: live, restart or lossy_restart
+    queue_records           room in front of one instance, for back-pressure and drops
+    timeout_seconds         age at which a record inside the job has failed; None: never
+    downtime_seconds        how long a restart takes
+    network_ms              time between two workers
+    slots_per_worker        slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots
+                            fill one worker after the other; None: instances are spread evenly
+    batch_seconds           trigger interval of micro-batches
+    batch_overhead_seconds  what each micro-batch costs on top of its records
+    noise                   relative deviation of service times from minute to minute; 0: none
     """
 
     execution: Execution = Execution.AT_ONCE
