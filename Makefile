@@ -1,6 +1,7 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
 # make test   everything that must hold
 # make docs   the pages of docs/reference, made from the code
+# make reproduction  docs/reproduction.md: the papers' figures beside ours
 # make bench  how fast it is, written to benchmarks/results with its configuration
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test lint types layers pytest docs bench format clean
+.PHONY: demo test lint types layers pytest docs reproduction bench format clean
 
 demo: $(INSTALLED)
 	$(BIN)/penstock demo
@@ -31,6 +32,9 @@ pytest: $(INSTALLED)
 
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator
+
+reproduction: $(INSTALLED)
+	$(BIN)/penstock reproduce --page docs/reproduction.md
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
