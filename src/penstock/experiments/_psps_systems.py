@@ -217,9 +217,10 @@ def table_10() -> Item:
         ),
         claims=(
             Claim.judged(
-                "DABS processes 17.06 % fewer events than PSPS (within 6 points; restarts are calibrated to this)",
-                abs(1 - other.processed / own.processed - 0.1706) < 0.06,
-                f"{1 - other.processed / own.processed:.2%}",
+                "DABS processes fewer events than PSPS, after restarts of 2, 4 and 10 s (theirs: by 17.06 %)",
+                max(quick.processed, other.processed, slow.processed) < own.processed - 0.01,
+                f"by {1 - quick.processed / own.processed:.2%}, {1 - other.processed / own.processed:.2%} and "
+                f"{1 - slow.processed / own.processed:.2%}; the 4 s are derived from theirs",
             ),
             Claim.judged(
                 "PSPS degrades less (theirs: 35.73 %; within 15 points)",
