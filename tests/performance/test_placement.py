@@ -122,6 +122,16 @@ def test_a_plan_is_placed_only_where_workers_are_told_and_something_changes() ->
     assert placed(told, plan.changed(split=2)).placement == {"spout": ("a",), "split": ("a", "b"), "count": ("b",)}
 
 
+def test_a_plan_placed_afresh_moves_what_could_have_stayed() -> None:
+    spread = Plan(
+        {"spout": 1, "split": 2, "count": 1}, placement={"spout": ("a",), "split": ("b",) * 2, "count": ("c",)}
+    )
+    seen = Observation(t=0, topology=WORDS, slo=Slo(), plan=spread, samples=(), workers=FOUR)
+    fewer = spread.changed(split=1)
+    assert placed(seen, fewer).placement == {"spout": ("a",), "split": ("b",), "count": ("c",)}
+    assert placed(seen, fewer, afresh=True).placement == {"spout": ("a",), "split": ("a",), "count": ("b",)}
+
+
 claims = st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0])
 machines = st.lists(st.integers(0, 6), min_size=1, max_size=5).map(
     lambda cores: tuple(Worker(f"w{i}", c, 1024 * c) for i, c in enumerate(cores))

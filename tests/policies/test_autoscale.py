@@ -213,7 +213,18 @@ def test_instances_are_packed_onto_as_few_workers_as_possible() -> None:
     observation = seen(ALONE, plan, working([100] * 6, 0.5, 2), workers=workers)
     decision = Autoscale().decide(observation)
     assert decision.plan["work"] == 5
-    assert decision.plan.placement == {"work": ("w1", "w1", "w1", "w1", "w0")}
+    assert decision.plan.placement == {"work": ("w0", "w0", "w0", "w0", "w1")}
+
+
+def test_a_scale_in_gathers_the_instances_that_stay_on_one_worker() -> None:
+    """The paper's own observation: from three supervisors to one, although none of the last two had to move."""
+    job = chain(Operator("first", max=8), Operator("sink", max=8))
+    operators = {"first": OperatorSample(1, 10, 10, 0.02, queue=0), "sink": OperatorSample(4, 10, 10, 0.8, queue=0)}
+    samples = [Sample(t=STEP * i, seconds=STEP, input_rate=1, operators=operators) for i in range(6)]
+    spread = Plan({"first": 1, "sink": 4}, placement={"first": ("w0",), "sink": ("w1", "w1", "w2", "w2")})
+    workers = tuple(Worker(f"w{i}", 2) for i in range(3))
+    decision = Autoscale().decide(seen(job, spread, samples, workers=workers))
+    assert decision.plan.placement == {"first": ("w0",), "sink": ("w0",)}
 
 
 @pytest.mark.parametrize(

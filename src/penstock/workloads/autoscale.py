@@ -17,16 +17,16 @@ LOW, MIDDLE, HIGH = 8.0, 40.0, 90.0
 FLUCTUATION = 0.03  # small and irregular, says the paper; this size is chosen
 
 
-def three_step() -> Trace:
+def three_step(seed: int = 3) -> Trace:
     """Low, a slow climb, high, and a marked fall back to low."""
     points = ((0.0, LOW), (300.0, LOW), (700.0, HIGH), (1300.0, HIGH), (1400.0, LOW), (1800.0, LOW))
     return fluctuating(Trace("3-step", tuple(t for t, _ in points), tuple(rate for _, rate in points)), 10.0,
-                       FLUCTUATION, seed=3)  # fmt: skip
+                       FLUCTUATION, seed=seed)  # fmt: skip
 
 
-def five_step() -> Trace:
+def five_step(seed: int = 5) -> Trace:
     """Low, a sudden peak, a sudden fall, a second peak, low: nothing announces the peaks."""
-    return fluctuating(steps((LOW, HIGH, LOW, MIDDLE, LOW), 360.0, "5-step"), 10.0, FLUCTUATION, seed=5)
+    return fluctuating(steps((LOW, HIGH, LOW, MIDDLE, LOW), 360.0, "5-step"), 10.0, FLUCTUATION, seed=seed)
 
 
 # From the paper: seven machines of two cores and 4 GB, one of them for the master; items time out after 30 s and are
@@ -120,6 +120,8 @@ STAR = _workload(
 
 # From the paper: the operators and how they are connected, a very selective filter, slow processors at the end.
 # Chosen: which share passes the filter, so that the peak keeps one processor 86 % busy: never congested, nearly full.
+# Derived: AUTOSCALE costs 12 % more there than needed, which is one processor doubled while the peak lasts, not two
+# (23 % of the CPU). So a quarter of what is joined finds no campaign, and that processor is never nearly full.
 ADVERTISING = _workload(
     "advertising",
     (
@@ -143,7 +145,7 @@ ADVERTISING = _workload(
     ),
     three_step(),
     "Advertising topology on Storm: 7 operators behind the spout, a filter that lets 12 % pass",
-    {"filter": 0.12},
+    {"filter": 0.12, "join": 0.75},
 )
 
 WORKLOADS = (LINEAR, LINEAR_PEAKS, DIAMOND, STAR, ADVERTISING)
