@@ -46,7 +46,8 @@ class TestTweets:
         figures, sample = grown.decision.figures, grown.samples[-1]
 
         assert figures["theta"] == pytest.approx(dict.fromkeys(sample.operators, 1.0), abs=0.01)
-        assert figures["et"] == pytest.approx(dict.fromkeys(sample.operators, 30.0), rel=0.01)
+        service_ms = {name: how.service_ms for name, how in workload("twitter").job.behaviours.items()}
+        assert figures["et"] == pytest.approx(service_ms, rel=0.01)
         for name, operator in sample.operators.items():
             assert figures["queue"][name] == operator.queue
             to_process = figures["received"][name] + figures["queue"][name]
