@@ -16,6 +16,7 @@ from penstock.experiments._traces import latency_of, over_traces, samples_of
 from penstock.forecast import FORECASTERS
 from penstock.model import Cycle
 from penstock.performance.regression import least_squares
+from penstock.simulator.trace import Trace
 from penstock.workloads import workload
 from penstock.workloads.dp_stream import HIGHEST, LOWEST, SECONDS
 from penstock.workloads.rates import random_walk
@@ -26,6 +27,7 @@ Stream = Callable[[int], Sequence[float]]
 """A rate for each second, by seed."""
 
 STREAMS = (0, 1, 2)
+MORE_STREAMS = tuple(range(8))  # for the trend of a plan that never changes: three walks may rise by chance
 TRAINING, PREDICTION = 200, 20  # seconds
 
 # A window is one second: the four pairs that Table 3 prints have a mean absolute error of 71.75, not the 61.92 below
@@ -35,9 +37,13 @@ TABLE_3 = {5: (2101.0, 2056.0), 10: (2511.0, 2421.0), 15: (2114.0, 2201.0), 20: 
 MAE, RMSE, MRE = 61.92, 66.76, 0.031
 
 
+def walk(seed: int) -> Trace:
+    return random_walk(LOWEST, HIGHEST, SECONDS, seed)
+
+
 def smooth(seed: int) -> Sequence[float]:
     """A rate every second: wandering, each like the one before."""
-    return random_walk(LOWEST, HIGHEST, SECONDS, seed).rates
+    return walk(seed).rates
 
 
 def independent(seed: int) -> Sequence[float]:
@@ -159,8 +165,7 @@ def table_3() -> Item:
 @cache
 def latencies(name: str, policy: str, forecaster: str | None = None) -> Runs:
     options = None if forecaster is None else {"forecaster": forecaster}
-    traces = (random_walk(LOWEST, HIGHEST, SECONDS, seed) for seed in STREAMS)
-    return over_traces(workload(name), traces, policy, options, decide_seconds=WINDOW)
+    return over_traces(workload(name), map(walk, STREAMS), policy, options, decide_seconds=WINDOW)
 
 
 def _mean(runs: Runs) -> float:
@@ -185,7 +190,10 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
     ahead, storm = latencies(name, "dp_stream"), latencies(name, "storm_default")
     behind = latencies(name, "dp_stream", "last")
     ours, theirs = _mean(ahead), _mean(storm)
-    falls, rises = _trends(ahead), _trends(storm)
+    falls, walks = _trends(ahead), [walk(seed) for seed in MORE_STREAMS]
+    rises = _trends(over_traces(workload(name), walks, "storm_default"))
+    rates = [least_squares(each.times, each.rates).slope for each in walks]
+    follows = sum(rise * rate > 0 for rise, rate in zip(rises, rates, strict=True))
     return Item(
         title=f"Dp-Stream, Fig. {number}",
         setting=f"{name}, 800 s of a bounded random walk between 1000 and 3000 tuples/s seeded 0, 1, 2; storm_default "
@@ -211,9 +219,15 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
                 "fill to 80 %, and below that latency follows the rate",
             ),
             Claim.judged(
-                "over the 800 s its latency tends down and the default scheduler's up, in every stream",
-                max(falls) < 0 < min(rises),
-                f"from end to end {_listed(falls)} against {_listed(rises)} ms",
+                "over the 800 s its latency tends down",
+                max(falls) < 0,
+                f"by {_listed(falls)} ms from end to end",
+            ),
+            Claim.judged(
+                f"and the default scheduler's tends up (in each of {len(rises)} streams)",
+                min(rises) > 0,
+                f"by {_listed(rises)} ms: in {follows} of {len(rises)} it goes where the rate goes, which is chance "
+                "in a walk; the paper shows one stream",
             ),
         ),
         charts=(
