@@ -19,15 +19,16 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from penstock.performance.acquisition import XI, Surrogate, expected_improvement
 from penstock.performance.bayesian_search import arrays, best_first, recommend
 from penstock.performance.bootstrap import bootstrap_set
+from penstock.performance.climb import LISTED
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
 from penstock.performance.score import benefit_score, throughput_score
-from penstock.performance.search_space import LISTED, Configuration, Integers, SearchSpace
+from penstock.performance.search_space import Configuration, Integers, SearchSpace
 from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
 
 OPERATORS = (2, 4, 6, 8, 10)
