@@ -21,7 +21,7 @@ from penstock.performance.matern import Floats, check_smoothness, correlation
 from penstock.performance.moves import Moves
 from penstock.performance.one_thread import one_thread
 
-CHUNK = 1024
+CHUNK = 512
 """Points predicted at a time: a chunk's matrices stay in the processor's cache."""
 
 
