@@ -59,6 +59,20 @@ def test_a_hundred_operators_are_climbed_too() -> None:
     assert best_untried(space, hill(space, top), tried=[]) == top
 
 
+def test_operators_that_do_not_hinder_each_other_are_moved_together() -> None:
+    """A hundred operators, each a few moves from its best, take a few rounds and not a few hundred."""
+    space = SearchSpace((1,) * 100, (40,) * 100)
+    slope, rounds = hill(space, tuple(1 + (7 * i) % 40 for i in range(100))), 0
+
+    def value_of_moves(moves: Moves) -> Floats:
+        nonlocal rounds
+        rounds += 1
+        return slope.moved(moves)
+
+    best_untried(space, Landscape(slope.value, value_of_moves), tried=[])
+    assert rounds <= 10
+
+
 def test_the_top_of_the_hill_is_not_returned_when_it_was_tried() -> None:
     space = SearchSpace((1,) * 6, (40,) * 6)
     top = (3, 40, 1, 17, 8, 22)
@@ -153,6 +167,31 @@ def test_every_move_looked_at_is_inside_the_space_and_new(monkeypatch: pytest.Mo
     monkeypatch.setattr(climb, "LISTED", 0)
     assert best_untried(space, Landscape(landscape.value, value_of_moves), tried, best_first(tried)) is not None
     assert looked_at > 100
+
+
+def looked_at(operators: int) -> int:
+    """Points and moves that were valued to decide for so many operators, after the bootstrap set."""
+    space = SearchSpace((2,) * operators, (40,) * operators)
+    samples = job(space, 2)
+    landscape = improvement(space, samples)
+    count = 0
+
+    def value(points: Floats) -> Floats:
+        nonlocal count
+        count += len(points)
+        return landscape.value(points)
+
+    def value_of_moves(moves: Moves) -> Floats:
+        nonlocal count
+        count += len(moves)
+        return landscape.moved(moves)
+
+    assert best_untried(space, Landscape(value, value_of_moves), samples, best_first(samples)) is not None
+    return count
+
+
+def test_ten_times_the_operators_are_no_more_than_ten_times_the_work() -> None:
+    assert looked_at(100) <= 10 * looked_at(10)
 
 
 def test_moves_without_a_shorter_way_are_valued_as_points() -> None:
