@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,13 @@ def main(names: list[str]) -> None:
         summary = (module.__doc__ or name).strip().partition("\n")[0]
         console.rule(f"{name}: {summary}")
         with console.status("measuring"):
-            rows = [asdict(row) for row in module.rows()]
-        console.print(table(rows))
+            tables: dict[type, list[dict[str, Any]]] = {}  # one for each kind of row
+            for row in module.rows():
+                tables.setdefault(type(row), []).append(asdict(row))
+        for rows in tables.values():
+            console.print(table(rows), "")
         RESULTS.mkdir(exist_ok=True)
-        kept = {"benchmark": summary, "configuration": configuration(module), "rows": rows}
+        kept = {"benchmark": summary, "configuration": configuration(module), "rows": [*chain(*tables.values())]}
         (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 from penstock.model import InvalidValueError
-from penstock.performance.gaussian_process import GaussianProcess, Hyperparameters, log_likelihood, standard
+from penstock.performance.gaussian_process import GaussianProcess, standard
+from penstock.performance.marginal_likelihood import LENGTH_BOUNDS, Hyperparameters, log_likelihood
 from penstock.performance.matern import Floats, correlation, correlation_and_slope
+from penstock.performance.moves import Moves
 
 
 def some_samples(n: int, d: int, seed: int = 3) -> tuple[Floats, Floats]:
@@ -82,6 +85,34 @@ def test_a_fit_finds_out_which_coordinate_matters() -> None:
     inputs = rng.random((20, 3))
     lengths = GaussianProcess.fit(inputs, np.sin(6 * inputs[:, 1])).hyperparameters.lengths
     assert lengths[1] < 0.5 * min(lengths[0], lengths[2])
+
+
+def test_no_more_samples_than_coordinates_share_one_length_scale() -> None:
+    """Three samples cannot say which of ten coordinates matters."""
+    inputs, outputs = some_samples(3, 10)
+    model = GaussianProcess.fit(inputs, outputs)
+    assert model.hyperparameters.lengths.shape == (10,)
+    assert len(set(model.hyperparameters.lengths)) == 1
+    y = (outputs - standard(outputs)[0]) / standard(outputs)[1]
+    best = log_likelihood(inputs, y, model.hyperparameters, 2.5)[0]
+    for factor in (0.8, 1.25):
+        other = replace(model.hyperparameters, lengths=np.clip(factor * model.hyperparameters.lengths, *LENGTH_BOUNDS))
+        assert log_likelihood(inputs, y, other, 2.5)[0] <= best + 1e-6
+    assert len(set(GaussianProcess.fit(*some_samples(11, 10)).hyperparameters.lengths)) > 1
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 1), (12, 4), (40, 30)])
+def test_a_move_is_predicted_as_the_point_it_leads_to(n: int, d: int) -> None:
+    inputs, outputs = some_samples(n, d)
+    model = GaussianProcess(inputs, outputs, Hyperparameters(np.linspace(0.4, 2.0, d), 1.7, 0.01))
+    rng = np.random.default_rng(5)
+    points = np.concatenate([inputs[:2], rng.random((3, d))])
+    m = 2500  # more than are predicted at a time
+    moves = Moves(points, rng.integers(0, 5, m), rng.integers(0, d, m), rng.random(m))
+    mean, deviation = model.predict_moves(moves)
+    expected_mean, expected_deviation = model.predict(moves.written_out())
+    np.testing.assert_allclose(mean, expected_mean, atol=1e-10)
+    np.testing.assert_allclose(deviation, expected_deviation, atol=1e-7)
 
 
 def test_a_fit_is_the_same_every_time() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
+from penstock.performance.moves import Moves
 from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
 
 POINTS = np.linspace(0, 1, 21)[:, None]
@@ -39,6 +40,14 @@ def test_the_lightweight_transfer_adds_means_and_weighs_deviations(c0: float) ->
     (old_mean, old_deviation), (residual_mean, residual_deviation) = OLD.predict(POINTS), residual.predict(POINTS)
     np.testing.assert_allclose(mean, old_mean + residual_mean)
     np.testing.assert_allclose(deviation, residual_deviation**b * old_deviation ** (1 - b))
+
+
+def test_the_lightweight_transfer_predicts_a_move_as_the_point_it_leads_to() -> None:
+    transfer = LightweightTransfer(OLD, residual_model(OLD, FRESH, new_score(FRESH)))
+    targets = np.linspace(0, 1, 9)
+    moves = Moves(FRESH, np.arange(9) % 3, np.zeros(9, dtype=np.int64), targets)
+    for of_move, of_point in zip(transfer.predict_moves(moves), transfer.predict(targets[:, None]), strict=True):
+        np.testing.assert_allclose(of_move, of_point, atol=1e-7)
 
 
 def test_the_traditional_transfer_trains_on_real_samples_and_estimates() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from penstock.performance.matern import Floats
+from penstock.performance.moves import Moves
 
 XI = 0.01
 CERTAIN = 1e-12
@@ -29,6 +30,9 @@ class Surrogate(Protocol):
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
         """Mean and deviation at `points` (m, d)."""
+
+    def predict_moves(self, moves: Moves) -> tuple[Floats, Floats]:
+        """The same where points have one coordinate changed: a model may know a shorter way to these."""
 
 
 def expected_improvement(mu: Floats, sigma: Floats, f_best: float, xi: float = XI) -> Floats:

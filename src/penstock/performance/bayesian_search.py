@@ -9,8 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from penstock.performance.acquisition import XI, Surrogate, expected_improvement
+from penstock.performance.climb import Landscape, best_untried
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
+from penstock.performance.moves import Moves
+from penstock.performance.one_thread import one_thread
 from penstock.performance.search_space import Configuration, SearchSpace
 
 
@@ -44,10 +47,14 @@ def recommend(
     def value(points: Floats) -> Floats:
         return expected_improvement(*surrogate.predict(points), f_best, xi)
 
-    chosen = space.best(value, tried, starts, seed=(seed, len(tried)))
-    if chosen is None:
-        return None
-    mean, deviation = surrogate.predict(space.unit([chosen]))
+    def value_of_moves(moves: Moves) -> Floats:
+        return expected_improvement(*surrogate.predict_moves(moves), f_best, xi)
+
+    with one_thread():
+        chosen = best_untried(space, Landscape(value, value_of_moves), tried, starts, seed=(seed, len(tried)))
+        if chosen is None:
+            return None
+        mean, deviation = surrogate.predict(space.unit([chosen]))
     improvement = expected_improvement(mean, deviation, f_best, xi)
     return Recommendation(chosen, float(mean[0]), float(deviation[0]), float(improvement[0]))
 

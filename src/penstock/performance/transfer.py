@@ -17,6 +17,7 @@ import numpy as np
 
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
+from penstock.performance.moves import Moves
 
 
 def residual_model(old: GaussianProcess, inputs: Floats, scores: Floats, nu: float = 2.5) -> GaussianProcess:
@@ -53,6 +54,11 @@ class LightweightTransfer:
         return fresh / (fresh + len(self.old))
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
-        old_mean, old_deviation = self.old.predict(points)
-        mean, deviation = self.residual.predict(points)
+        return self._combined(self.old.predict(points), self.residual.predict(points))
+
+    def predict_moves(self, moves: Moves) -> tuple[Floats, Floats]:
+        return self._combined(self.old.predict_moves(moves), self.residual.predict_moves(moves))
+
+    def _combined(self, old: tuple[Floats, Floats], residual: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        (old_mean, old_deviation), (mean, deviation) = old, residual
         return old_mean + mean, deviation**self.weight * old_deviation ** (1.0 - self.weight)

@@ -25,12 +25,23 @@ from penstock.policies._reading import Reading, by_name, configuration_of, plan_
 class AuTraScale(Policy):
     """Finds the least parallelism that keeps up, then the best one for latency; remembers what it learnt per rate.
 
-    Every plan it tries is run by the job itself, one for each policy interval (the loop's), and what is learnt is
-    booked under the plan that was really in force. The input rate counts as changed when it leaves `rate_tolerance`
-    around the rate at which the present search began: then the model of a rate within tolerance is taken up again,
-    or throughput optimisation begins anew and the nearest trained rate teaches the latency search.
+    The paper's: true rates (2) and throughput optimisation (3) with both its endings and the look-back; the score (4);
+    the bootstrap set; a Gaussian process with a Matern kernel and expected improvement (5 to 7) over k' <= k <= P_max;
+    the end (8, 9); the transfer of Algorithm 2, until `num` real samples; a library of models by rate, the nearest of
+    which teaches; the policy running time.
 
-    Without a target for processing latency it holds where throughput optimisation ends.
+    Ours, where the paper is silent or its way cannot be gone:
+      - alpha 0.8 and w 1 are read off its printed scores; xi 0.01, M 6 and nu 2.5 are chosen.
+      - Outputs per input are measured, so (3) holds for any graph of operators, not for selectivity 1 alone.
+      - Every plan is run by the job itself, one for each policy interval (the loop's), and what is learnt is booked
+        under the plan that was really in force. A plan that was refused is not asked for again at that rate.
+      - The input rate has changed when it leaves `rate_tolerance` around the rate at which the search began.
+      - Asking for any configuration tried already ends throughput optimisation, not only the last one. A configuration
+        that later falls behind opens it again.
+      - After `max_iterations` trials the best of them is kept; the paper tries on until (8, 9) holds.
+      - The model sees log k / log P_max. The whole space is listed up to 200,000 points and climbed beyond.
+      - Samples no more than the operators share one length scale in the kernel.
+      - Without a target for processing latency it holds where throughput optimisation ends.
     """
 
     name: ClassVar[str] = "autrascale"

@@ -39,11 +39,18 @@ class Drain:
 class AuTraScalePlus(AuTraScale):
     """Three solvers in order: throughput (TO), processing latency (PLO), event latency (ELO).
 
-    Once PLO has settled and the event latency is above its target, ELO looks for a configuration whose throughput
-    drains the backlog within the SLO's time, runs it until the target is met, and goes back. What configurations
-    can do is learnt from the job's own busy windows, never by injecting load. It begins with what the true rates
-    ask for; their estimates stand in for a few other configurations until those were busy. A configuration that
-    drains faster than it must is kept: it is given back the sooner. A limit that passes begins anew.
+    The paper's: once PLO has settled and the event latency is above its target, the backlog model (9 to 12) says what
+    throughput drains in time; ELO (13, Algorithm 3) looks for it by Bayesian optimisation, runs what it found until the
+    target is met or the limit has passed, and goes back. The lightweight transfer (Algorithm 2) trains no samples.
+
+    Ours, beside what `AuTraScale` lists:
+      - Its equation 3 lacks a division; the first paper's is used.
+      - The profile is learnt from the job's own busy windows, never by injecting load; `profiled` takes an offline one.
+      - The search begins with what the true rates ask for; until other configurations were busy, estimates from those
+        rates stand in for the bootstrap set and for a few configurations around the target.
+      - beta is what the target exceeds the input by; a score of 0.9 is close enough.
+      - A configuration that drains faster than it must is kept: it is given back the sooner.
+      - A limit that passes begins anew; the paper says nothing of a job that is still late then.
     """
 
     name: ClassVar[str] = "autrascale_plus"
