@@ -55,7 +55,7 @@ def test_without_json_it_prints_tables_with_reasons(penstock: Command) -> None:
 
     assert outcome.code == 0
     assert "ds2 on wordcount, trace surge: 10 min, seed 0" in outcome.out
-    assert "scale_up: count would be busy 385%" in " ".join(outcome.out.split())
+    assert "scale_up: count would be busy 306%" in " ".join(outcome.out.split())
 
 
 def test_the_report_has_the_same_result_and_every_decision(penstock: Command, tmp_path: Path) -> None:
