@@ -122,6 +122,16 @@ def test_a_plan_is_placed_only_where_workers_are_told_and_something_changes() ->
     assert placed(told, plan.changed(split=2)).placement == {"spout": ("a",), "split": ("a", "b"), "count": ("b",)}
 
 
+def test_a_plan_placed_anew_leaves_no_instance_where_it_was_for_its_own_sake() -> None:
+    spread = Plan({"spout": 1, "split": 1, "count": 1}, placement={"spout": ("d",), "split": ("c",), "count": ("b",)})
+    seen = Observation(t=0, topology=WORDS, slo=Slo(), plan=spread, samples=(), workers=FOUR)
+    grown = spread.changed(split=2)
+    kept, moved = placed(seen, grown).placement, placed(seen, grown, anew=True).placement
+    assert kept is not None
+    assert (kept["spout"], kept["split"][0], kept["count"]) == (("d",), "c", ("b",))
+    assert moved == {"spout": ("a",), "split": ("a", "b"), "count": ("b",)}
+
+
 claims = st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0])
 machines = st.lists(st.integers(0, 6), min_size=1, max_size=5).map(
     lambda cores: tuple(Worker(f"w{i}", c, 1024 * c) for i, c in enumerate(cores))

@@ -207,13 +207,13 @@ def test_a_critical_parent_warns_its_child_under_max_and_not_under_min() -> None
     assert (frugal.plan["parent"], frugal.plan["child"]) == (9, 1)
 
 
-def test_instances_are_packed_onto_as_few_workers_as_possible() -> None:
+def test_a_change_packs_all_instances_onto_as_few_workers_as_possible_wherever_they_were() -> None:
     workers = tuple(Worker(f"w{i}", 4) for i in range(4))
-    plan = Plan({"work": 2}, placement={"work": ("w1", "w1")})
+    plan = Plan({"work": 2}, placement={"work": ("w1", "w3")})
     observation = seen(ALONE, plan, working([100] * 6, 0.5, 2), workers=workers)
     decision = Autoscale().decide(observation)
     assert decision.plan["work"] == 5
-    assert decision.plan.placement == {"work": ("w1", "w1", "w1", "w1", "w0")}
+    assert decision.plan.placement == {"work": ("w0", "w0", "w0", "w0", "w1")}
 
 
 @pytest.mark.parametrize(

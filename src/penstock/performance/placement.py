@@ -97,14 +97,15 @@ def round_robin(
     return _place(topology, parallelism, workers, keep, emptiest, fullest)
 
 
-def placed(observation: Observation, target: Plan) -> Plan:
+def placed(observation: Observation, target: Plan, anew: bool = False) -> Plan:
     """A target plan with its instances placed by best fit, where the cluster tells its workers.
 
     A plan that changes no parallelism stays as it is: to move instances for tidiness alone costs more than it brings.
+    `anew` keeps no instance where it is, for a system that starts all of them again at a change anyway.
     """
     if not observation.workers or target.parallelism == observation.plan.parallelism:
         return target
-    keep = observation.plan.placement
+    keep = None if anew else observation.plan.placement
     return replace(target, placement=best_fit(observation.topology, target.parallelism, observation.workers, keep))
 
 

@@ -36,8 +36,8 @@ class Autoscale(Policy):
     """Scales out before an operator congests and in when its capacity lies idle.
 
     The local activity level sets the input expected of the next window beside the capacity; the global one also
-    looks at what critical parents will emit. Where the cluster tells its workers, instances are packed onto as few
-    of them as their claims allow.
+    looks at what critical parents will emit. Where the cluster tells its workers, a change packs all instances onto
+    as few of them as their claims allow.
     """
 
     name: ClassVar[str] = "autoscale"
@@ -78,7 +78,7 @@ class Autoscale(Policy):
         busiest = max(topology.names, key=lambda name: levels[name])
         return Decision.move(
             plan,
-            placed(observation, plan.changed(within)),
+            placed(observation, plan.changed(within), anew=True),
             f"{busiest} is the most active: {levels[busiest]:.0%} of its capacity in the next window "
             f"({activities[busiest]}, {'increasing' if estimates[busiest].increasing else 'not increasing'})",
             figures={
