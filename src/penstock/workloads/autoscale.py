@@ -50,13 +50,13 @@ def _quick(name: str) -> Operator:
     return Operator(name, max=MOST, actuation=Actuation.RESTART, cpu_cores=0.2, memory_mb=256.0)
 
 
-def _slow(name: str) -> Operator:
-    return Operator(name, max=MOST, stateful=True, actuation=Actuation.RESTART, cpu_cores=0.8, memory_mb=512.0)
+def _slow(name: str, most: int = MOST) -> Operator:
+    return Operator(name, max=most, stateful=True, actuation=Actuation.RESTART, cpu_cores=0.8, memory_mb=512.0)
 
 
-def expert(topology: Topology, slow: int = MOST) -> Plan:
-    """One instance of what is quick, eight of what is slow: sized by latency, with the highest load in mind."""
-    return Plan({operator.name: slow if operator.cpu_cores > 0.5 else 1 for operator in topology.operators})
+def expert(topology: Topology) -> Plan:
+    """One instance of what is quick, the most there may be of what is slow: sized by latency for the highest load."""
+    return Plan({operator.name: operator.max if operator.cpu_cores > 0.5 else 1 for operator in topology.operators})
 
 
 def _workload(
@@ -66,7 +66,6 @@ def _workload(
     trace: Trace,
     summary: str,
     selectivity: Mapping[str, float] | None = None,
-    slow: int = MOST,
 ) -> Workload:
     topology = Topology(tuple(operators), tuple(edges))
     service = dict.fromkeys(topology.roots, 0.1)
@@ -78,7 +77,7 @@ def _workload(
         for operator in operators
     }
     return Workload(
-        job=Job(name, topology, behaviours, ENGINE, WORKERS, Plan.smallest(topology), expert(topology, slow)),
+        job=Job(name, topology, behaviours, ENGINE, WORKERS, Plan.smallest(topology), expert(topology)),
         slo=Slo(processing_latency="2 s"),  # chosen: far above 82 ms of work, far below the time-out
         trace=trace,
         summary=summary,
@@ -110,12 +109,11 @@ DIAMOND = _workload(
 # the paper's twelve cores would not carry two sinks of eight busy instances.
 STAR = _workload(
     "star",
-    (_spout("spout_1"), _spout("spout_2"), _quick("centre"), _slow("sink_1"), _slow("sink_2")),
+    (_spout("spout_1"), _spout("spout_2"), _quick("centre"), _slow("sink_1", MOST // 2), _slow("sink_2", MOST // 2)),
     (("spout_1", "centre"), ("spout_2", "centre"), ("centre", "sink_1"), ("centre", "sink_2")),
     three_step(),
     "A star on Storm: two spouts, a quick operator in the centre, two slow sinks",
     {"centre": 0.25},
-    slow=MOST // 2,
 )
 
 # From the paper: the operators and how they are connected, a very selective filter, slow processors at the end.

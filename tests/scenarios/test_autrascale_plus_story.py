@@ -1,0 +1,117 @@
+"""AuTraScale+: a backlog is drained within its limit by a configuration that is given back afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from penstock.control.loop import Loop, Settings
+from penstock.model import Cycle, ReasonCode, Slo
+from penstock.policies import POLICIES
+from penstock.simulator.cluster import SimulatedCluster
+from penstock.stores.memory import MemoryStore
+from stories import backlog, degrees, mean, steady, tell
+
+EVERY, ASLEEP, LIMIT = 30.0, 300.0, 240.0
+RATE = 160e3  # 40 % of what the paper's largest configurations carry, as in its Fig. 11
+SLO = Slo(processing_latency="700 ms", event_latency="1 s", drain="4 min")
+
+
+@dataclass(frozen=True)
+class Drained:
+    """The cycles of a run, when its backlog was gone for the first time, and what that cost from the wake-up on."""
+
+    cycles: list[Cycle]
+    at: float
+    core_seconds: float
+
+
+@cache
+def wake_up(policy: str) -> Drained:
+    """WordCount ran with single instances for five minutes, and nobody looked; then the loop wakes up."""
+    chosen = steady("wordcount", RATE, ASLEEP + 1200.0, slo=SLO)
+    cluster = SimulatedCluster(chosen.job, chosen.trace, SLO, measure_seconds=EVERY)
+    loop = Loop(
+        topology=chosen.job.topology,
+        slo=SLO,
+        policy=POLICIES.create(policy),
+        monitor=cluster,
+        actuator=cluster,
+        store=MemoryStore(),
+        clock=cluster,
+        settings=Settings(interval_seconds=EVERY, policy_limit_seconds=None),
+    )
+    cluster.advance(ASLEEP)
+    asleep = cluster.core_seconds
+    cycles, at, cost = [loop.run_once()], float("inf"), float("inf")
+    while not cluster.over:
+        cluster.advance(EVERY)
+        if at == float("inf") and cluster.state.backlog.sum() == 0:
+            at, cost = cluster.now(), cluster.core_seconds - asleep
+        cycles.append(loop.run_once())
+    return Drained(cycles, at, cost)
+
+
+def phase(cycle: Cycle) -> str | None:
+    return cycle.decision.figures.get("phase")
+
+
+def test_the_throughput_comes_first_then_the_backlog() -> None:
+    told = wake_up("autrascale_plus")
+
+    assert backlog(told.cycles[0].samples[-1]) > 30e6
+    assert phase(told.cycles[0]) == "throughput optimisation"
+    begun = next(cycle for cycle in told.cycles if phase(cycle) == "event latency optimisation")
+    assert degrees(begun.before) == (2, 3, 9, 8)  # what keeps up with 160k records/s
+
+
+def test_the_target_throughput_is_that_of_the_backlog_model() -> None:
+    begun = next(c for c in wake_up("autrascale_plus").cycles if phase(c) == "event latency optimisation")
+    sample, figures = begun.samples[-1], begun.decision.figures
+
+    processing_seconds = mean(sample.processing_latency_ms) / 1e3
+    to_drain = backlog(sample) - RATE * (1.0 - processing_seconds)  # equations 10 and 11, for 1 s of event latency
+    assert figures["R_target"] == pytest.approx(to_drain, rel=1e-6)
+    assert figures["target_throughput"] == pytest.approx(RATE + to_drain / LIMIT, rel=1e-6)  # equation 12
+
+
+def test_one_more_source_drains_it_within_the_limit() -> None:
+    told = wake_up("autrascale_plus")
+    begun = next(cycle for cycle in told.cycles if phase(cycle) == "event latency optimisation")
+
+    assert degrees(begun.decision.plan) == (3, 3, 9, 8)
+    assert told.at - begun.t <= LIMIT
+
+
+def test_then_the_job_goes_back_to_the_small_plan_and_is_inside_its_targets() -> None:
+    told = wake_up("autrascale_plus")
+    back = next(cycle for cycle in told.cycles if cycle.decision.reason.code is ReasonCode.RESTORE)
+
+    assert back.t == told.at
+    assert degrees(back.decision.plan) == (2, 3, 9, 8)
+    calm = [cycle for cycle in told.cycles if cycle.t >= back.t + 120.0]
+    assert not any(cycle.changed for cycle in calm)
+    assert not any(SLO.violations(cycle.samples[-1]) for cycle in calm)
+
+
+@pytest.mark.parametrize("drainer", ["max", "proportion", "exponent"])
+def test_every_other_way_to_drain_costs_more(drainer: str) -> None:
+    ours, other = wake_up("autrascale_plus"), wake_up(drainer)
+    assert ours.core_seconds < 0.75 * other.core_seconds
+
+
+def test_proportion_misses_the_limit_as_it_does_in_the_paper() -> None:
+    """Each change interrupts the job, which the ratio of two throughputs knows nothing of."""
+    assert wake_up("proportion").at - ASLEEP > 2 * LIMIT
+
+
+def test_the_lightweight_transfer_finds_the_second_rate_of_query_5_in_a_few_trials() -> None:
+    told = tell("nexmark_q5", "autrascale_plus", {"policy_running_time": 120.0})
+    trials = [c for c in told.since(3660.0) if c.decision.reason.code is ReasonCode.EXPLORE]
+
+    assert {phase(cycle) for cycle in trials} == {"transfer"}
+    assert len(trials) <= 4
+    assert mean(told.last.processing_latency_ms) < 500.0
+    assert told.cycles[-1].decision.figures["score"] >= 0.9

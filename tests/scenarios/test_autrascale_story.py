@@ -1,0 +1,128 @@
+"""AuTraScale: throughput first, then latency, and what was learnt at one rate helps at the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from penstock.model import ReasonCode, Slo
+from stories import Story, degrees, mean, steady, tell, throughput
+
+PATIENT = {"policy_running_time": 240.0}  # the paper lets a change run for minutes before it looks
+
+
+class TestWordCountFromAllOnes:
+    """350k records/s meet four single instances; 180 ms are asked for."""
+
+    @staticmethod
+    @cache
+    def story() -> Story:
+        return tell(steady("wordcount", 350e3, 3600.0), "autrascale", PATIENT)
+
+    def test_one_window_shows_what_each_instance_could_do_if_it_never_waited(self) -> None:
+        seen = self.story().cycles[0]
+
+        assert throughput(seen.samples[-1]) < 0.12 * 350e3
+        rates = seen.decision.figures["true_processing_rate"]
+        assert rates == pytest.approx({"source": 134e3, "flat_map": 112e3, "count": 39e3, "sink": 49e3}, rel=0.03)
+
+    def test_throughput_optimisation_ends_within_four_steps_where_the_papers_did(self) -> None:
+        figures = self.story().cycles[-1].decision.figures
+
+        assert len(figures["steps"]) <= 4
+        assert tuple(figures["throughput_parallelism"].values()) == (3, 4, 12, 10)
+
+    def test_the_base_keeps_up_but_is_too_slow_so_the_search_begins(self) -> None:
+        explored = next(c for c in self.story().cycles if c.decision.reason.code is ReasonCode.EXPLORE)
+
+        assert degrees(explored.before) == (3, 4, 12, 10)
+        assert throughput(explored.samples[-1]) >= 350e3
+        assert mean(explored.samples[-1].processing_latency_ms) > 180.0
+        assert explored.decision.figures["score"] < 0.9
+        assert explored.decision.figures["phase"] == "bootstrap"
+
+    def test_it_ends_below_180_ms_with_a_score_like_the_papers_and_stays_there(self) -> None:
+        calm = self.story().since(1200.0)
+
+        assert not any(cycle.changed for cycle in calm)
+        assert all(mean(cycle.samples[-1].processing_latency_ms) < 180.0 for cycle in calm)
+        assert all(cycle.decision.figures["score"] >= 0.9 for cycle in calm)
+        assert calm[-1].decision.reason.code is ReasonCode.STEADY
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_noise_of_another_day_leads_to_the_same_base(seed: int) -> None:
+    told = tell(steady("wordcount", 350e3, 900.0), "autrascale", PATIENT, seed=seed)
+    assert tuple(told.cycles[-1].decision.figures["throughput_parallelism"].values()) == (3, 4, 12, 10)
+
+
+class TestYahooBehindASlowStore:
+    """60k records/s arrive, 35k get through the store, and there is room for 400 instances to try in vain."""
+
+    @staticmethod
+    @cache
+    def story(policy: str) -> Story:
+        chosen = steady("yahoo", 60e3, 2400.0, slo=Slo())  # only to keep up is asked for, which cannot be had
+        topology = chosen.job.topology
+        roomy = replace(topology, operators=tuple(replace(operator, max=400) for operator in topology.operators))
+        return tell(replace(chosen, job=replace(chosen.job, topology=roomy)), policy)
+
+    def test_ds2_grows_to_the_bound_and_gains_nothing(self) -> None:
+        told = self.story("ds2")
+        windows = [cycle.decision.plan["window"] for cycle in told.changes]
+
+        assert windows == sorted(windows)
+        assert told.end == (4, 2, 1, 1, 400)
+        assert throughput(told.last) == pytest.approx(35e3, rel=0.02)
+
+    def test_autrascale_looks_back_to_the_step_that_got_as_much_through_with_the_least(self) -> None:
+        told = self.story("autrascale")
+        steps = told.cycles[-1].decision.figures["steps"]
+
+        assert [step for step, _ in steps][:2] == [[1, 1, 1, 1, 1], list(told.end)]
+        assert told.end[:4] == (4, 2, 1, 1)
+        assert told.end[4] == pytest.approx(34, abs=1)
+        assert all(reached < 1.05 * throughput(told.last) for _, reached in steps)
+        assert throughput(told.last) == pytest.approx(35e3, rel=0.02)
+
+    def test_having_looked_back_it_never_moves_again(self) -> None:
+        told = self.story("autrascale")
+        assert told.changes[-1].decision.reason.code is ReasonCode.RESTORE
+        assert told.changes[-1].t < 1500.0
+
+
+class TestNexmarkAtAHigherRate:
+    """Query 5 is trained at 20k records/s for an hour; then 30k arrive."""
+
+    @staticmethod
+    @cache
+    def story() -> Story:
+        return tell("nexmark_q5", "autrascale", {"policy_running_time": 120.0})
+
+    def trials(self, low: float, high: float) -> list[str]:
+        cycles = (c for c in self.story().cycles if low <= c.t < high and c.decision.reason.code is ReasonCode.EXPLORE)
+        return [cycle.decision.figures["phase"] for cycle in cycles]
+
+    def test_the_first_rate_costs_the_whole_bootstrap_set_and_some_steps_of_search(self) -> None:
+        trials = self.trials(0.0, 3660.0)
+        assert trials.count("bootstrap") == 8
+        assert "bayesian optimisation" in trials
+        assert "transfer" not in trials
+
+    def test_the_second_rate_begins_from_the_model_of_the_first(self) -> None:
+        trials = self.trials(3660.0, 7200.0)
+        assert set(trials) == {"transfer"}
+        assert 0 < len(trials) < len(self.trials(0.0, 3660.0)) / 2
+
+        transferred = next(c for c in self.story().since(3660.0) if c.decision.figures.get("phase") == "transfer")
+        assert transferred.decision.figures["source_rate"] == pytest.approx(20e3)
+        assert tuple(transferred.decision.figures["throughput_parallelism"].values()) == (1, 18)
+
+    def test_both_rates_end_inside_the_target(self) -> None:
+        for t in (3600.0, 7200.0):
+            there = self.story().at(t)
+            assert there.decision.reason.code is ReasonCode.STEADY
+            assert mean(there.samples[-1].processing_latency_ms) < 500.0
+            assert there.decision.figures["score"] >= 0.9
