@@ -107,11 +107,12 @@ def test_proportion_misses_the_limit_as_it_does_in_the_paper() -> None:
     assert wake_up("proportion").at - ASLEEP > 2 * LIMIT
 
 
-def test_the_lightweight_transfer_finds_the_second_rate_of_query_5_in_a_few_trials() -> None:
-    told = tell("nexmark_q5", "autrascale_plus", {"policy_running_time": 120.0})
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_lightweight_transfer_needs_a_few_trials_at_the_second_rate_of_query_5(seed: int) -> None:
+    told = tell("nexmark_q5", "autrascale_plus", {"policy_running_time": 120.0}, seed=seed)
     trials = [c for c in told.since(3660.0) if c.decision.reason.code is ReasonCode.EXPLORE]
 
     assert {phase(cycle) for cycle in trials} == {"transfer"}
-    assert len(trials) <= 4
+    assert len(trials) < 8  # the bootstrap set alone would be eight
     assert mean(told.last.processing_latency_ms) < 500.0
     assert told.cycles[-1].decision.figures["score"] >= 0.9

@@ -94,35 +94,43 @@ class TestYahooBehindASlowStore:
 
 
 class TestNexmarkAtAHigherRate:
-    """Query 5 is trained at 20k records/s for an hour; then 30k arrive."""
+    """Query 5 is trained at 20k records/s for an hour; then 30k arrive. Told three times, as noise has a say in it."""
+
+    SEEDS = (0, 1, 2)
 
     @staticmethod
     @cache
-    def story() -> Story:
-        return tell("nexmark_q5", "autrascale", {"policy_running_time": 120.0})
+    def story(seed: int) -> Story:
+        return tell("nexmark_q5", "autrascale", {"policy_running_time": 120.0}, seed=seed)
 
-    def trials(self, low: float, high: float) -> list[str]:
-        cycles = (c for c in self.story().cycles if low <= c.t < high and c.decision.reason.code is ReasonCode.EXPLORE)
-        return [cycle.decision.figures["phase"] for cycle in cycles]
+    def trials(self, seed: int, low: float, high: float) -> list[str]:
+        """The phases of the search in which a new configuration was tried."""
+        cycles = (cycle for cycle in self.story(seed).cycles if low <= cycle.t < high)
+        return [c.decision.figures["phase"] for c in cycles if c.decision.reason.code is ReasonCode.EXPLORE]
 
-    def test_the_first_rate_costs_the_whole_bootstrap_set_and_some_steps_of_search(self) -> None:
-        trials = self.trials(0.0, 3660.0)
-        assert trials.count("bootstrap") == 8
-        assert "bayesian optimisation" in trials
-        assert "transfer" not in trials
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_the_first_rate_costs_the_whole_bootstrap_set_and_some_steps_of_search(self, seed: int) -> None:
+        trials = self.trials(seed, 0.0, 3660.0)
+        assert trials[:8] == ["bootstrap"] * 8
+        assert set(trials[8:]) == {"bayesian optimisation"}
 
-    def test_the_second_rate_begins_from_the_model_of_the_first(self) -> None:
-        trials = self.trials(3660.0, 7200.0)
-        assert set(trials) == {"transfer"}
-        assert 0 < len(trials) < len(self.trials(0.0, 3660.0)) / 2
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_the_second_rate_begins_from_the_model_of_the_first(self, seed: int) -> None:
+        transferred = next(c for c in self.story(seed).since(3660.0) if c.decision.reason.code is ReasonCode.EXPLORE)
 
-        transferred = next(c for c in self.story().since(3660.0) if c.decision.figures.get("phase") == "transfer")
+        assert transferred.decision.figures["phase"] == "transfer"
         assert transferred.decision.figures["source_rate"] == pytest.approx(20e3)
         assert tuple(transferred.decision.figures["throughput_parallelism"].values()) == (1, 18)
 
-    def test_both_rates_end_inside_the_target(self) -> None:
+    def test_what_was_learnt_saves_more_than_half_of_the_trials(self) -> None:
+        first = sum(len(self.trials(seed, 0.0, 3660.0)) for seed in self.SEEDS)
+        second = sum(len(self.trials(seed, 3660.0, 7260.0)) for seed in self.SEEDS)
+        assert second < first / 2
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_both_rates_end_inside_the_target(self, seed: int) -> None:
         for t in (3600.0, 7200.0):
-            there = self.story().at(t)
+            there = self.story(seed).at(t)
             assert there.decision.reason.code is ReasonCode.STEADY
             assert mean(there.samples[-1].processing_latency_ms) < 500.0
             assert there.decision.figures["score"] >= 0.9

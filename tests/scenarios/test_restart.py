@@ -19,14 +19,14 @@ from penstock.control.ports import Store
 from penstock.model import Cycle, Slo
 from penstock.policies import POLICIES
 from penstock.simulator.cluster import SimulatedCluster
+from penstock.simulator.trace import Trace
 from penstock.stores import open_store
 from penstock.stores.memory import MemoryStore
 from penstock.workloads import workload
-from penstock.workloads.rates import steps
 
 JOB = workload("nexmark_q5").job
 SLO = Slo(processing_latency="500 ms", event_latency="2 s", drain="3 min")
-RATES = steps((20e3, 30e3), 2700.0)
+RATES = Trace("step", (0.0, 2700.0, 2700.0, 3600.0), (20e3, 20e3, 30e3, 30e3))
 EVERY = 60.0
 
 
