@@ -13,22 +13,14 @@ from penstock.forecast import FORECASTERS
 from penstock.forecast._annealed import Annealing, Network, accepted
 from penstock.forecast.neural import Neural
 from penstock.model import InvalidValueError
+from penstock.workloads.rates import random_walk
 
 TRAINED, PREDICTED = 200, 20  # seconds, as in the paper
 
 
 def smooth_walk(seed: int, seconds: int = 240) -> list[float]:
-    """A bounded rate in [1000, 3000] whose speed changes little from one second to the next."""
-    random = np.random.default_rng(seed)
-    rate, speed, rates = 2000.0, 0.0, []
-    for _ in range(seconds):
-        speed = 0.9 * speed + random.normal(0, 30)
-        rate += speed
-        if not 1000 <= rate <= 3000:
-            bound = 1000 if rate < 1000 else 3000
-            rate, speed = 2 * bound - rate, -speed
-        rates.append(rate)
-    return rates
+    """The rate of Dp-Stream's workloads, second by second."""
+    return list(random_walk(1000.0, 3000.0, seconds, seed).rates[1:])
 
 
 def noise(seed: int, seconds: int = 240) -> list[float]:

@@ -52,7 +52,12 @@ def shrunk_from_4_to_3(observe: Observe, cycle: Remember, window: Window) -> Sto
     return build
 
 
-@pytest.mark.parametrize("wish", [THREE, Plan({"a": 2}), Plan({"a": 6})])
+def test_a_wish_to_grow_beyond_the_plan_before_a_shrinking_passes(decide: Decide, shrunk_from_4_to_3: Story) -> None:
+    decision = decide(Plan({"a": 6}))
+    assert RollBack().vet(decision, shrunk_from_4_to_3([GOOD], [SLOW] * 3)) is decision
+
+
+@pytest.mark.parametrize("wish", [THREE, Plan({"a": 2})])
 def test_a_change_that_made_a_good_job_slow_is_taken_back_whatever_the_policy_wants(
     wish: Plan, decide: Decide, shrunk_from_4_to_3: Story
 ) -> None:

@@ -35,6 +35,9 @@ class RollBack(Guard):
       it was while throughput rose by no more than `tolerance`. If no window missed "keep up", the event latency counts
       as well; behind a backlog it rises by itself, whatever the plan.
 
+    A wish that undoes a shrinking by itself, or goes further up than that, passes: in a surge the way back would only
+    be a stop on the way.
+
     For `seconds` after a roll-back, a plan that goes as far as the bad one, or further, in all that the bad one had
     changed is not tried again, unless it grows because the input has risen by more than `tolerance`.
     """
@@ -62,6 +65,8 @@ class RollBack(Guard):
         change = observation.last_change
         if change is not None and self._made_worse(change, observation):
             plan = change.before
+            if _undone(decision.plan, change):
+                return decision
             text = f"the change to {change.decision.plan} made the job worse: back to {plan}"
         elif bad := self._proved_bad(decision.plan, observation):
             plan = observation.plan
@@ -106,6 +111,11 @@ class RollBack(Guard):
                 if _repeats(plan, cycle) and not (risen and grown(observation.plan, plan)):
                     return cycle.before
         return None
+
+
+def _undone(wish: Plan, change: Cycle) -> bool:
+    """Whether a change only shrank and a wish is at least as large as the plan before it, in every part."""
+    return not grown(change.before, change.decision.plan) and not grown(wish, change.before)
 
 
 def _catches_up(windows: Windows, slo: Slo) -> bool:
