@@ -47,6 +47,7 @@ class Job:
     ceiling: int = 40
     backlog: float = 0.0
     crowding: float = 0.0
+    full_ms: float = 0.0  # what full buffers add while a backlog is worked off
     t: float = 0.0
     plan: Plan = field(init=False)
     topology: Topology = field(init=False)
@@ -79,7 +80,7 @@ class Job:
         self.backlog = max(0.0, before + (self.rate - throughput) * seconds)
         self.t += seconds
         work = sum(w / k for w, k in zip(self.work_ms, self.configuration, strict=True))
-        latency = self.base_ms + work * self.rate / self.nominal
+        latency = self.base_ms + work * self.rate / self.nominal + (self.full_ms if self.backlog else 0.0)
         waiting = 1e3 * (before + self.backlog) / 2 / throughput
         operators = {
             name: OperatorSample(

@@ -111,6 +111,18 @@ def test_a_backlog_is_drained_within_its_limit_and_the_plan_goes_back(crowding: 
     assert ReasonCode.RESTORE in {decision.reason.code for decision in story.decisions}
 
 
+@pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
+def test_full_buffers_during_a_backlog_start_no_search_for_a_better_latency(policy: type[AuTraScale]) -> None:
+    story = settled(policy())
+    story.job.full_ms = 5_000.0
+    steady, begun = story.job.configuration, len(story.decisions)
+    drained_after(story, backlog=60e3, most=200)
+    story.turn()
+    assert story.job.configuration == steady
+    phases = {decision.figures["phase"] for decision in story.decisions[begun:]}
+    assert phases == {"steady"} if policy is AuTraScale else phases == {"steady", "event latency optimisation"}
+
+
 def test_the_plan_goes_back_even_where_the_draining_one_would_do_for_the_latency() -> None:
     story = Story(latency_job().set(3, 5, 7), AuTraScalePlus(), DRAIN_SLO)
     for _ in range(4):
