@@ -19,6 +19,9 @@ from penstock.performance.tried import Booleans, Tried
 LISTED = 200_000
 RANDOM_CANDIDATES = 512
 CLIMBERS = 6
+"""At the least. With few operators a hill is easily missed and a climber costs little, so there are more of them:"""
+COORDINATES = 256
+"""as many as have so many coordinates between them."""
 ALL_CLIMB = 2
 """From this round on, the lower half of the climbers gives up after each."""
 MOST_ROUNDS = 60
@@ -75,7 +78,7 @@ def climbed(
     given = np.array([*starts], dtype=np.int64).reshape(-1, d)
     random = rng.integers(space.lower, space.upper, (RANDOM_CANDIDATES, d), endpoint=True)
     at = np.concatenate([np.clip(given, space.lower, space.upper), random])
-    at, height = _highest(at, value(at), CLIMBERS)
+    at, height = _highest(at, value(at), max(CLIMBERS, COORDINATES // d))
     top, summit = at[0], height[0]
     strides = _strides(space)
     for rounds in range(1, MOST_ROUNDS + 1):

@@ -12,7 +12,7 @@ Glossary, n samples of d coordinates:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
@@ -29,7 +29,10 @@ NOISE_BOUNDS = (1e-6, 0.1)
 START_LENGTHS = (0.3, 1.0, 3.0)
 START_NOISES = (1e-4, 1e-1)
 CLIMBS = 2
-"""The likelihood has several hills: a fit climbs from the two highest of these starts and keeps the better end."""
+"""The likelihood has several hills: a fit climbs from the two highest of these starts and keeps the better end.
+
+Samples that are no more than their coordinates make a single hill; there one climb finds what six would.
+"""
 
 MOST_STEPS = 60
 GAIN = 1e-5
@@ -102,35 +105,23 @@ def log_likelihood(inputs: Floats, y: Floats, theta: Hyperparameters, nu: float)
 
 
 def most_likely(inputs: Floats, y: Floats, nu: float) -> Hyperparameters:
-    """Hyperparameters of the highest marginal likelihood, climbing from the best of a few fixed starts.
-
-    Samples that are no more than the coordinates cannot tell these apart: then all share one length scale, whose
-    likelihood has a single hill.
-    """
+    """Hyperparameters of the highest marginal likelihood, climbing from the best of a few fixed starts."""
     n, d = inputs.shape
-    shared = n <= d
-    scales, climbs = (1, 1) if shared else (d, CLIMBS)
-    values = [LENGTH_BOUNDS] * scales + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]
+    values = [LENGTH_BOUNDS] * d + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]
     bounds = [(math.log(low), math.log(high)) for low, high in values]
 
-    def whole(x: Floats) -> Hyperparameters:
-        theta = Hyperparameters.from_logarithms(x)
-        return replace(theta, lengths=np.full(d, theta.lengths[0])) if shared else theta
-
     def loss(x: Floats) -> tuple[float, Floats]:
-        value, gradient = log_likelihood(inputs, y, whole(x), nu)
-        return -value, -np.append(gradient[:d].sum(), gradient[d:]) if shared else -gradient
+        value, gradient = log_likelihood(inputs, y, Hyperparameters.from_logarithms(x), nu)
+        return -value, -gradient
 
     starts = [
-        np.clip(
-            Hyperparameters(np.full(scales, length * math.sqrt(d)), 1.0, noise).to_logarithms(), *np.transpose(bounds)
-        )
+        np.clip(Hyperparameters(np.full(d, length * math.sqrt(d)), 1.0, noise).to_logarithms(), *np.transpose(bounds))
         for length in START_LENGTHS
         for noise in START_NOISES
     ]
     starts.sort(key=lambda start: loss(start)[0])
     ends = [
         minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": GAIN})
-        for start in starts[:climbs]
+        for start in starts[: CLIMBS if n > d else 1]
     ]
-    return whole(np.asarray(min(ends, key=lambda end: float(end.fun)).x, dtype=np.float64))
+    return Hyperparameters.from_logarithms(np.asarray(min(ends, key=lambda end: float(end.fun)).x, dtype=np.float64))

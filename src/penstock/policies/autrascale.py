@@ -42,7 +42,6 @@ class AuTraScale(Policy):
         that later falls behind opens it again.
       - After `max_iterations` trials the best of them is kept; the paper tries on until (8, 9) holds.
       - The model sees log k / log P_max. The whole space is listed up to 200,000 points and climbed beyond.
-      - Samples no more than the operators share one length scale in the kernel.
       - Without a target for processing latency it holds where throughput optimisation ends.
     """
 
