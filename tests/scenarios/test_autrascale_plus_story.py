@@ -14,14 +14,17 @@ from penstock.simulator.cluster import SimulatedCluster
 from penstock.stores.memory import MemoryStore
 from stories import backlog, degrees, mean, steady, tell
 
-EVERY, ASLEEP, LIMIT = 30.0, 300.0, 240.0
+EVERY, ASLEEP, LIMIT = 30.0, 300.0, 360.0  # six minutes are the shortest limit of the paper's Fig. 11
 RATE = 160e3  # 40 % of what the paper's largest configurations carry, as in its Fig. 11
-SLO = Slo(processing_latency="700 ms", event_latency="1 s", drain="4 min")
+SLO = Slo(processing_latency="700 ms", event_latency="1 s", drain="6 min")
 
 
 @dataclass(frozen=True)
 class Drained:
-    """The cycles of a run, when its backlog was gone for the first time, and what that cost from the wake-up on."""
+    """The cycles of a run, when its backlog was gone for the first time, and what the run cost from the wake-up on.
+
+    The cost is that of the whole run: who drains in no time pays for what comes in afterwards all the same.
+    """
 
     cycles: list[Cycle]
     at: float
@@ -45,13 +48,13 @@ def wake_up(policy: str) -> Drained:
     )
     cluster.advance(ASLEEP)
     asleep = cluster.core_seconds
-    cycles, at, cost = [loop.run_once()], float("inf"), float("inf")
+    cycles, at = [loop.run_once()], float("inf")
     while not cluster.over:
         cluster.advance(EVERY)
         if at == float("inf") and cluster.state.backlog.sum() == 0:
-            at, cost = cluster.now(), cluster.core_seconds - asleep
+            at = cluster.now()
         cycles.append(loop.run_once())
-    return Drained(cycles, at, cost)
+    return Drained(cycles, at, cluster.core_seconds - asleep)
 
 
 def phase(cycle: Cycle) -> str | None:
@@ -99,7 +102,7 @@ def test_then_the_job_goes_back_to_the_small_plan_and_is_inside_its_targets() ->
 @pytest.mark.parametrize("drainer", ["max", "proportion", "exponent"])
 def test_every_other_way_to_drain_costs_more(drainer: str) -> None:
     ours, other = wake_up("autrascale_plus"), wake_up(drainer)
-    assert ours.core_seconds < 0.75 * other.core_seconds
+    assert ours.core_seconds < 0.85 * other.core_seconds
 
 
 def test_proportion_misses_the_limit_as_it_does_in_the_paper() -> None:

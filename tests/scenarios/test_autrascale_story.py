@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from penstock.model import ReasonCode, Slo
-from stories import Story, degrees, mean, steady, tell, throughput
+from stories import Story, backlog, degrees, mean, steady, tell, throughput
 
-PATIENT = {"policy_running_time": 240.0}  # the paper lets a change run for minutes before it looks
+PATIENT = {"policy_running_time": 1500.0}  # the base has little to spare: it needs this long for what waits after a start
 
 
 class TestWordCountFromAllOnes:
@@ -19,14 +19,14 @@ class TestWordCountFromAllOnes:
     @staticmethod
     @cache
     def story() -> Story:
-        return tell(steady("wordcount", 350e3, 3600.0), "autrascale", PATIENT)
+        return tell(steady("wordcount", 350e3, 4200.0), "autrascale", PATIENT)
 
     def test_one_window_shows_what_each_instance_could_do_if_it_never_waited(self) -> None:
         seen = self.story().cycles[0]
 
         assert throughput(seen.samples[-1]) < 0.12 * 350e3
         rates = seen.decision.figures["true_processing_rate"]
-        assert rates == pytest.approx({"source": 134e3, "flat_map": 112e3, "count": 39e3, "sink": 49e3}, rel=0.03)
+        assert rates == pytest.approx({"source": 124e3, "flat_map": 97e3, "count": 33.75e3, "sink": 42.6e3}, rel=0.03)
 
     def test_throughput_optimisation_ends_within_four_steps_where_the_papers_did(self) -> None:
         figures = self.story().cycles[-1].decision.figures
@@ -38,13 +38,14 @@ class TestWordCountFromAllOnes:
         explored = next(c for c in self.story().cycles if c.decision.reason.code is ReasonCode.EXPLORE)
 
         assert degrees(explored.before) == (3, 4, 12, 10)
-        assert throughput(explored.samples[-1]) >= 350e3
+        assert throughput(explored.samples[-1]) == pytest.approx(350e3)
+        assert backlog(explored.samples[-1]) == 0.0
         assert mean(explored.samples[-1].processing_latency_ms) > 180.0
         assert explored.decision.figures["score"] < 0.9
         assert explored.decision.figures["phase"] == "bootstrap"
 
     def test_it_ends_below_180_ms_with_a_score_like_the_papers_and_stays_there(self) -> None:
-        calm = self.story().since(1200.0)
+        calm = self.story().since(3180.0)
 
         assert not any(cycle.changed for cycle in calm)
         assert all(mean(cycle.samples[-1].processing_latency_ms) < 180.0 for cycle in calm)
@@ -54,7 +55,8 @@ class TestWordCountFromAllOnes:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_noise_of_another_day_leads_to_the_same_base(seed: int) -> None:
-    told = tell(steady("wordcount", 350e3, 900.0), "autrascale", PATIENT, seed=seed)
+    told = tell(steady("wordcount", 350e3, 1620.0), "autrascale", PATIENT, seed=seed)
+    assert told.cycles[-1].decision.reason.code is ReasonCode.EXPLORE  # throughput optimisation is over
     assert tuple(told.cycles[-1].decision.figures["throughput_parallelism"].values()) == (3, 4, 12, 10)
 
 
