@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from penstock.model import ReasonCode, Slo
+from penstock.model import Cycle, ReasonCode, Slo
+from penstock.workloads import workload
+from penstock.workloads.rates import steps
 from stories import Story, backlog, degrees, mean, steady, tell, throughput
 
-PATIENT = {"policy_running_time": 1500.0}  # the base has little to spare: it needs this long for what waits after a start
+PATIENT = {
+    "policy_running_time": 1500.0
+}  # the base has little to spare: it needs this long for what waits after a start
 
 
 class TestWordCountFromAllOnes:
@@ -96,43 +101,55 @@ class TestYahooBehindASlowStore:
 
 
 class TestNexmarkAtAHigherRate:
-    """Query 5 is trained at 20k records/s for an hour; then 30k arrive. Told three times, as noise has a say in it."""
+    """Query 5 is trained at 20k records/s; then 28k arrive. Told three times, as noise has a say in it.
+
+    200 ms are asked for, since 500 ms end the search with its first sample, which leaves no model to teach from. At 25k
+    the plan of 20k still does, and at 30k eighteen windows are nearly busy all the time, which 20k says little about:
+    in between there is something to look for and something to learn from.
+    """
 
     SEEDS = (0, 1, 2)
+    FIRST, SECOND, CHANGE = 20e3, 28e3, 6 * 3600.0
+
+    @classmethod
+    @cache
+    def story(cls, seed: int, *rates: float) -> Story:
+        query = workload("nexmark_q5")
+        chosen = replace(query, slo=Slo(processing_latency="200 ms"), trace=steps(rates, cls.CHANGE, "step"))
+        return tell(chosen, "autrascale", {"policy_running_time": 900.0}, seed=seed)
+
+    def told(self, seed: int) -> Story:
+        return self.story(seed, self.FIRST, self.SECOND)
 
     @staticmethod
-    @cache
-    def story(seed: int) -> Story:
-        return tell("nexmark_q5", "autrascale", {"policy_running_time": 120.0}, seed=seed)
-
-    def trials(self, seed: int, low: float, high: float) -> list[str]:
+    def trials(cycles: Iterable[Cycle]) -> list[str]:
         """The phases of the search in which a new configuration was tried."""
-        cycles = (cycle for cycle in self.story(seed).cycles if low <= cycle.t < high)
         return [c.decision.figures["phase"] for c in cycles if c.decision.reason.code is ReasonCode.EXPLORE]
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_the_first_rate_costs_the_whole_bootstrap_set_and_some_steps_of_search(self, seed: int) -> None:
-        trials = self.trials(seed, 0.0, 3660.0)
+        trials = self.trials(cycle for cycle in self.told(seed).cycles if cycle.t <= self.CHANGE)
         assert trials[:8] == ["bootstrap"] * 8
         assert set(trials[8:]) == {"bayesian optimisation"}
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_the_second_rate_begins_from_the_model_of_the_first(self, seed: int) -> None:
-        transferred = next(c for c in self.story(seed).since(3660.0) if c.decision.reason.code is ReasonCode.EXPLORE)
+        later = self.told(seed).since(self.CHANGE + 60.0)
+        transferred = next(c for c in later if c.decision.reason.code is ReasonCode.EXPLORE)
 
         assert transferred.decision.figures["phase"] == "transfer"
-        assert transferred.decision.figures["source_rate"] == pytest.approx(20e3)
+        assert transferred.decision.figures["source_rate"] == pytest.approx(self.FIRST)
         assert tuple(transferred.decision.figures["throughput_parallelism"].values()) == (1, 18)
 
-    def test_what_was_learnt_saves_more_than_half_of_the_trials(self) -> None:
-        first = sum(len(self.trials(seed, 0.0, 3660.0)) for seed in self.SEEDS)
-        second = sum(len(self.trials(seed, 3660.0, 7260.0)) for seed in self.SEEDS)
-        assert second < first / 2
+    def test_what_was_learnt_saves_more_than_half_of_the_trials_of_a_search_from_nothing(self) -> None:
+        taught = sum(len(self.trials(self.told(seed).since(self.CHANGE + 60.0))) for seed in self.SEEDS)
+        untaught = sum(len(self.trials(self.story(seed, self.SECOND).cycles)) for seed in self.SEEDS)
+        assert taught < untaught / 2
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_both_rates_end_inside_the_target(self, seed: int) -> None:
-        for t in (3600.0, 7200.0):
-            there = self.story(seed).at(t)
+        for t in (self.CHANGE, 2 * self.CHANGE):
+            there = self.told(seed).at(t)
             assert there.decision.reason.code is ReasonCode.STEADY
-            assert mean(there.samples[-1].processing_latency_ms) < 500.0
+            assert mean(there.samples[-1].processing_latency_ms) < 200.0
             assert there.decision.figures["score"] >= 0.9
