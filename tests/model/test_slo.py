@@ -54,6 +54,21 @@ def test_milliseconds_come_out_exactly_as_they_went_in(milliseconds: int) -> Non
     assert slo.processing_latency_ms == slo.event_latency_ms == slo.drain_seconds == milliseconds
 
 
+@pytest.mark.parametrize(
+    ("slo", "latency_ms"),
+    [
+        (Slo(), None),
+        (Slo(processing_latency="60 ms"), 60.0),
+        (Slo(event_latency="200 ms"), 200.0),
+        (Slo(processing_latency="60 ms", event_latency="200 ms"), 60.0),
+    ],
+)
+def test_the_event_latency_stands_in_where_no_processing_latency_is_asked_for(
+    slo: Slo, latency_ms: float | None
+) -> None:
+    assert slo.latency_ms == latency_ms
+
+
 def window(**figures: Any) -> Sample:
     return Sample(t=0, seconds=10, operators={"split": OperatorSample(1)}, **figures)
 

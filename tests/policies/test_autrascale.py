@@ -103,7 +103,18 @@ def test_alpha_weighs_latency_against_resources(name: str) -> None:
 def test_without_a_latency_target_it_keeps_up_and_holds(name: str) -> None:
     decision = ask(name, window(processing_latency_ms=None, event_latency_ms=None), slo=Slo())
     assert decision.reason.code is ReasonCode.STEADY
-    assert "no processing latency is asked for" in decision.reason.text
+    assert "no latency is asked for" in decision.reason.text
+
+
+@BOTH
+def test_a_target_for_event_latency_alone_stands_in_for_that_of_processing(name: str) -> None:
+    event_only = Slo(event_latency="200 ms")
+    missed = ask(name, window(processing_latency_ms=Latency(mean=400.0)), slo=event_only)
+    assert missed.reason.code is ReasonCode.EXPLORE
+    assert missed.figures["score"] == pytest.approx(0.8 * 200 / 400 + 0.2)
+    unmeasured = ask(name, window(processing_latency_ms=None), slo=event_only)
+    assert unmeasured.reason.code is ReasonCode.MISSING_METRICS
+    assert "processing_latency_ms" in unmeasured.reason.text
 
 
 @BOTH

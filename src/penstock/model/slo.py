@@ -42,8 +42,8 @@ class Slo:
     `drain` is how long a backlog may take to go away; `statistic` says which figure of the latency counts.
 
     >>> slo = Slo(event_latency="500 ms", drain="6 min")
-    >>> slo.event_latency_ms, slo.drain_seconds, slo.processing_latency_ms
-    (500.0, 360.0, None)
+    >>> slo.event_latency_ms, slo.drain_seconds, slo.processing_latency_ms, slo.latency_ms
+    (500.0, 360.0, None, 500.0)
     """
 
     processing_latency: str | timedelta | None = None
@@ -65,6 +65,11 @@ class Slo:
     @property
     def event_latency_ms(self) -> float | None:
         return _in(MILLISECOND, self.event_latency)
+
+    @property
+    def latency_ms(self) -> float | None:
+        """The target for processing latency, or else the one for event latency, of which processing is a part."""
+        return self.event_latency_ms if self.processing_latency is None else self.processing_latency_ms
 
     @property
     def drain_seconds(self) -> float | None:

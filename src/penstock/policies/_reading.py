@@ -38,7 +38,7 @@ def read(observation: Observation) -> Reading:
             raise MissingFigureError("parallelism", name)
     latency = sample.processing_latency_ms
     latency_ms = None if latency is None else latency.at(slo.statistic)
-    if latency_ms is None and slo.processing_latency_ms is not None:
+    if latency_ms is None and slo.latency_ms is not None:
         raise MissingFigureError("processing_latency_ms")
     return Reading(
         tuple(sample.operators[name].parallelism for name in observation.topology.names),

@@ -42,7 +42,8 @@ class AuTraScale(Policy):
         that later falls behind opens it again.
       - After `max_iterations` trials the best of them is kept; the paper tries on until (8, 9) holds.
       - The model sees log k / log P_max. The whole space is listed up to 200,000 points and climbed beyond.
-      - Without a target for processing latency it holds where throughput optimisation ends.
+      - Without a target for processing latency the one for event latency stands in, as processing is a part of it.
+        Without either it holds where throughput optimisation ends.
     """
 
     name: ClassVar[str] = "autrascale"
@@ -218,11 +219,11 @@ class AuTraScale(Policy):
         if record.base is None:
             return None
         code = ReasonCode.STEADY if current == record.base else ReasonCode.RESTORE
-        text = "the least parallelism that keeps up; no processing latency is asked for"
+        text = "the least parallelism that keeps up; no latency is asked for"
         return Proposal(record.base, code, text, {"phase": "steady"})
 
     def _search(self, observation: Observation, record: RateRecord) -> LatencySearch | None:
-        target_ms = observation.slo.processing_latency_ms
+        target_ms = observation.slo.latency_ms
         if target_ms is None or record.base is None:
             return None
         return LatencySearch(

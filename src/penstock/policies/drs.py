@@ -97,8 +97,7 @@ def _with_waiting_as_work(observation: Observation) -> Observation:
 
 
 def _target_seconds(observation: Observation) -> float | None:
-    slo = observation.slo
-    target = slo.event_latency_ms if slo.processing_latency_ms is None else slo.processing_latency_ms
+    target = observation.slo.latency_ms
     return None if target is None else target / 1e3
 
 
