@@ -44,14 +44,16 @@ CASE_STUDY = Workload(
     source="AuTraScale (2021), section II, Fig. 1 and 2",
 )
 
-# The evaluation (AuTraScale, section V). True rates such that throughput optimisation at 350k records/s ends at
-# (3, 4, 12, 10); more instances go on to help a little, up to 405k records/s. Latency falls with parallelism while
-# waiting dominates and rises slowly with the number of channels.
+# The evaluation (AuTraScale, section V). From the paper: equation 3 ends at (3, 4, 12, 10) for 350k records/s, and
+# count's 12 instances carry 405k. Derived: with a parent's output at its rounded parallelism, that leaves each rate a
+# range of some hundredths; these lie in the middle, where the noise does not reach the next instance. The base misses
+# 180 ms, and so does it with any one operator at its most; (7, 8, 12, 38) and (10, 16, 12, 10) meet it, as in Table II.
+# Chosen: hops such that those two come out between 150 and 170 ms, and channels that make very many instances slower.
 _EVALUATION = {
-    "source": Behaviour(service_ms=1 / 130, variability=1450.0, coordination=0.001),
-    "flat_map": Behaviour(service_ms=1 / 98, variability=1550.0, coordination=0.001, hop_ms=30.0, channel_ms=0.004),
-    "count": Behaviour(service_ms=1 / 31, variability=700.0, coordination=0.001, hop_ms=30.0, channel_ms=0.004),
-    "sink": Behaviour(service_ms=1 / 37, variability=500.0, coordination=0.001, hop_ms=30.0, channel_ms=0.004),
+    "source": Behaviour(service_ms=1 / 124, variability=2200.0, coordination=0.001),
+    "flat_map": Behaviour(service_ms=1 / 97, variability=1800.0, coordination=0.001, hop_ms=42.0, channel_ms=0.01),
+    "count": Behaviour(service_ms=1 / 33.75, variability=1500.0, coordination=0.001, hop_ms=42.0, channel_ms=0.01),
+    "sink": Behaviour(service_ms=1 / 42.6, variability=1000.0, coordination=0.001, hop_ms=42.0, channel_ms=0.01),
 }
 
 EVALUATION = Workload(
