@@ -53,6 +53,7 @@ class Job:
     ceiling: int = 40
     backlog: float = 0.0
     crowding: float = 0.0
+    full_ms: float = 0.0  # what full buffers add while a backlog is worked off
     t: float = 0.0
     plan: Plan = field(init=False)
     topology: Topology = field(init=False)
@@ -85,7 +86,7 @@ class Job:
         self.backlog = max(0.0, before + (self.rate - throughput) * seconds)
         self.t += seconds
         work = sum(w / k for w, k in zip(self.work_ms, self.configuration, strict=True))
-        latency = self.base_ms + work * self.rate / self.nominal
+        latency = self.base_ms + work * self.rate / self.nominal + (self.full_ms if self.backlog else 0.0)
         waiting = 1e3 * (before + self.backlog) / 2 / throughput
         operators = {
             name: OperatorSample(
@@ -450,6 +451,18 @@ def test_a_backlog_is_drained_within_its_limit_and_the_plan_goes_back(crowding: 
     assert story.job.configuration == steady
     assert [story.turn().reason.code for _ in range(3)] == [ReasonCode.STEADY] * 3
     assert ReasonCode.RESTORE in {decision.reason.code for decision in story.decisions}
+
+
+@pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
+def test_full_buffers_during_a_backlog_start_no_search_for_a_better_latency(policy: type[AuTraScale]) -> None:
+    story = settled(policy())
+    story.job.full_ms = 5_000.0
+    steady, begun = story.job.configuration, len(story.decisions)
+    drained_after(story, backlog=60e3, most=200)
+    story.turn()
+    assert story.job.configuration == steady
+    phases = {decision.figures["phase"] for decision in story.decisions[begun:]}
+    assert phases == {"steady"} if policy is AuTraScale else phases == {"steady", "event latency optimisation"}
 
 
 def test_the_plan_goes_back_even_where_the_draining_one_would_do_for_the_latency() -> None:

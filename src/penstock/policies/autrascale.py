@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
 from penstock.model.options import option
 from penstock.performance.acquisition import XI, Surrogate
+from penstock.performance.backlog import saturated
 from penstock.performance.bayesian_search import arrays
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import check_smoothness
-from penstock.performance.rate_library import RateLibrary, RateRecord
+from penstock.performance.rate_library import Measurement, RateLibrary, RateRecord
 from penstock.performance.search_space import Configuration, SearchSpace, within_bounds
 from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
 from penstock.performance.transfer import residual_model, with_estimates
@@ -26,7 +27,8 @@ class AuTraScale(Policy):
     """Finds the least parallelism that keeps up, then the best one for latency; remembers what it learnt per rate.
 
     Every plan it tries is run by the job itself, one for each policy interval (the loop's), and what is learnt is
-    booked under the plan that was really in force. The input rate counts as changed when it leaves `rate_tolerance`
+    booked under the plan that was really in force. A job that works off a backlog has full buffers: its latency then
+    does not replace what its plan showed without one. The input rate counts as changed when it leaves `rate_tolerance`
     around the rate at which the present search began: then the model of a rate within tolerance is taken up again,
     or throughput optimisation begins anew and the nearest trained rate teaches the latency search.
 
@@ -106,9 +108,17 @@ class AuTraScale(Policy):
     def _book(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
         if self._fell_behind(record, reading):
             record.reopen()
-        record.measure(reading.configuration, reading.measurement)
+        record.measure(reading.configuration, self._without_backlog(observation, record, reading))
         if record.base is None:
             self._step(observation, record, reading, recommended)
+
+    @staticmethod
+    def _without_backlog(observation: Observation, record: RateRecord, reading: Reading) -> Measurement:
+        """The newest measurement, with the latency from before the backlog where there is one and it is known."""
+        earlier = record.measured.get(reading.configuration)
+        if earlier is None or not saturated(observation.latest, observation.slo):
+            return reading.measurement
+        return replace(reading.measurement, latency_ms=earlier.latency_ms)
 
     def _fell_behind(self, record: RateRecord, reading: Reading) -> bool:
         """Whether a configuration that used to keep up no longer does: then its base is not what it was."""

@@ -109,7 +109,8 @@ class AuTraScalePlus(AuTraScale):
 
     def _beginning(self, observation: Observation, record: RateRecord, reading: Reading) -> Drain | None:
         """A drain begins in a steady state whose event latency is too high and that has something to drain."""
-        latency_ms, settled = reading.measurement.latency_ms, self._settled(observation, record)
+        latency_ms = record.measured[reading.configuration].latency_ms
+        settled = self._settled(observation, record)
         if latency_ms is None or settled is None or settled.configuration != reading.configuration:
             return None
         drain = Drain(observation.latest.end, reading.configuration, latency_ms)
