@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from penstock.app import Simulation
+from penstock.guards import Guard
 from penstock.model import Cycle, Plan, Slo
-from penstock.policies import POLICIES
+from penstock.policies import POLICIES, Policy
 from penstock.simulator.job import Change, Job
 from penstock.simulator.result import Result
 from penstock.simulator.trace import Trace
@@ -18,7 +19,7 @@ from penstock.workloads import Workload
 
 @dataclass(frozen=True)
 class Runs:
-    """The same run under several seeds. No guards: a paper's policy is shown as it is."""
+    """The same run under several seeds. No guards but those asked for: a paper's policy is shown as it is."""
 
     results: tuple[Result, ...]
     cycles: tuple[tuple[Cycle, ...], ...]
@@ -39,13 +40,18 @@ def run(
     seeds: Sequence[int] = (0, 1, 2),
     decide_seconds: float = 60.0,
     change: Change | None = None,
+    guards: Sequence[Guard] = (),
+    prepare: Callable[[Policy], None] = lambda policy: None,
 ) -> Runs:
-    """Run a workload under a policy of its own for each seed."""
+    """Run a workload under a policy of its own for each seed; `prepare` may teach it something before."""
     results, all_cycles = [], []
     for seed in seeds:
         cycles: list[Cycle] = []
         chosen = POLICIES.create(policy, options)
-        simulation = Simulation(workload, chosen, seed=seed, decide_seconds=decide_seconds, change=change)
+        prepare(chosen)
+        simulation = Simulation(
+            workload, chosen, guards=guards, seed=seed, decide_seconds=decide_seconds, change=change
+        )
         results.append(simulation.run(cycles.append))
         all_cycles.append(tuple(cycles))
     return Runs(tuple(results), tuple(all_cycles))

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 
 from penstock.model import MissingFigureError, Observation, Sample, Slo
 
+WORKED_OFF = 1e-3
+"""More than what came in by this part is no rounding; less of it would have waited for a moment only."""
+
 
 @dataclass(frozen=True, slots=True)
 class BacklogModel:
@@ -125,3 +128,17 @@ def saturated(sample: Sample, slo: Slo) -> bool:
     way out as fast as the plan allows.
     """
     return sample.throughput is not None and "keep_up" in slo.violations(sample)
+
+
+def works_off(sample: Sample, slo: Slo) -> bool:
+    """Whether a backlog kept the job's buffers full for part of this window, so that its latency is not its plan's.
+
+    What is left of it at the end may be little: a job that completes more than comes in had something waiting.
+
+    >>> drained = Sample(t=0, seconds=60, operators={}, input_rate=100, throughput=105, backlog=0)
+    >>> works_off(drained, Slo()), saturated(drained, Slo())
+    (True, False)
+    """
+    if sample.throughput is None or sample.input_rate is None:
+        return False
+    return saturated(sample, slo) or sample.throughput > sample.job_input_rate * (1.0 + WORKED_OFF)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
 from penstock.model.options import option
 from penstock.performance.acquisition import XI, Surrogate
-from penstock.performance.backlog import saturated
+from penstock.performance.backlog import works_off
 from penstock.performance.bayesian_search import arrays
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import check_smoothness
@@ -116,7 +116,7 @@ class AuTraScale(Policy):
     def _without_backlog(observation: Observation, record: RateRecord, reading: Reading) -> Measurement:
         """The newest measurement, with the latency from before the backlog where there is one and it is known."""
         earlier = record.measured.get(reading.configuration)
-        if earlier is None or not saturated(observation.latest, observation.slo):
+        if earlier is None or not works_off(observation.latest, observation.slo):
             return reading.measurement
         return replace(reading.measurement, latency_ms=earlier.latency_ms)
 
