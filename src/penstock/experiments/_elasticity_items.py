@@ -29,8 +29,8 @@ PAPER: dict[tuple[str, str, str], Printed] = {
 KINDS = ("up", "down")
 SETTING = (
     "{jobs}; AuTraScale's model is trained before with 10 and 40 samples in a steady state; policy running time "
-    "10 min, a = 0.8, threshold 0.9; DRS ends at the first plan that meets the latency or after 10 changes; latency and "
-    "throughput of the final plan once its backlog is gone; seeds 0, 1, 2 (plans: seed 0)"
+    "10 min, a = 0.8, threshold 0.9; DRS ends at the first plan that meets the latency or after 10 changes; latency "
+    "and throughput of the final plan once its backlog is gone; seeds 0, 1, 2 (plans: seed 0)"
 )
 JOBS = {"wordcount": "wordcount at 350k records/s within 180 ms", "yahoo": "yahoo at 34k records/s within 300 ms"}
 

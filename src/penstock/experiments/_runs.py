@@ -42,6 +42,7 @@ def run(
     change: Change | None = None,
     guards: Sequence[Guard] = (),
     prepare: Callable[[Policy], None] = lambda policy: None,
+    backlog: int = 0,
 ) -> Runs:
     """Run a workload under a policy of its own for each seed; `prepare` may teach it something before."""
     results, all_cycles = [], []
@@ -50,7 +51,13 @@ def run(
         chosen = POLICIES.create(policy, options)
         prepare(chosen)
         simulation = Simulation(
-            workload, chosen, guards=guards, seed=seed, decide_seconds=decide_seconds, change=change
+            workload,
+            chosen,
+            guards=guards,
+            seed=seed,
+            decide_seconds=decide_seconds,
+            change=change,
+            backlog=backlog,
         )
         results.append(simulation.run(cycles.append))
         all_cycles.append(tuple(cycles))
