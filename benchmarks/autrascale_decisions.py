@@ -21,16 +21,14 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from penstock.experiments._decision_time import OPERATORS, UNIFORM_SAMPLES, Problem, Samples
 from penstock.performance.acquisition import XI, Surrogate, expected_improvement
 from penstock.performance.bayesian_search import arrays, best_first, recommend
 from penstock.performance.bootstrap import bootstrap_set
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
-from penstock.performance.score import benefit_score, throughput_score
 from penstock.performance.search_space import LISTED, Configuration, Integers, SearchSpace
-from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
 
-OPERATORS = (2, 4, 6, 8, 10)
 MANY_OPERATORS = (10, 20, 40, 60, 80, 100)
 PAPER_SECONDS = {
     "Algorithm 1": (0.042, 0.053, 0.065, 0.076, 0.088),
@@ -38,10 +36,9 @@ PAPER_SECONDS = {
     "Traditional": (0.070, 0.081, 0.094, 0.104, 0.116),
     "Algorithm 2": (0.036, 0.044, 0.050, 0.060, 0.073),
 }
-P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH = 40, 0.8, 6, 4, 3
+OUR_NAMES = {"Traditional": "traditional transfer", "Algorithm 2": "lightweight transfer"}
 REPEATS, THEIR_REPEATS = 9, 5
 
-Samples = dict[Configuration, float]
 T = TypeVar("T")
 
 
@@ -58,41 +55,6 @@ class Row:
     listed_improvement: float | None = None
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A job whose latency falls with parallelism, sampled at an old rate and, a little, at a new one."""
-
-    space: SearchSpace
-    old: Samples
-    fresh: Samples
-    profile: Samples
-
-    @classmethod
-    def make(cls, operators: int) -> Problem:
-        rng = np.random.default_rng(operators)
-        base = tuple(int(k) for k in rng.integers(1, 9, operators))
-        space = SearchSpace(base, (P_MAX,) * operators)
-        work = rng.uniform(50, 300, operators) * np.sqrt(base)
-        speeds = 100.0 / np.array(base)
-        target_ms = 0.6 * float((work / base).sum())
-
-        def score(k: Configuration, load: float) -> float:
-            latency = load * float((work / np.array(k)).sum())
-            return benefit_score(ALPHA, target_ms, latency, base, k)
-
-        def throughput(k: Configuration) -> float:
-            return throughput_score(float((speeds * np.array(k)).min()), target=180.0, beta=80.0)
-
-        trials = [_row(rng.integers(base, P_MAX, operators, endpoint=True)) for _ in range(TRIALS)]
-        tried = [base, *bootstrap_set(space, UNIFORM_SAMPLES), *trials]
-        return cls(
-            space,
-            old={k: score(k, 1.0) for k in tried},
-            fresh={k: score(k, 1.3) for k in [base, *trials][:FRESH]},
-            profile={k: throughput(k) for k in tried},
-        )
-
-
 # Ours -------------------------------------------------------------------------------------------------------------
 
 
@@ -104,16 +66,7 @@ def our_search(problem: Problem, samples: Samples, surrogate: Surrogate, f_best:
 
 def our_model(problem: Problem, algorithm: str, old: GaussianProcess) -> tuple[Samples, Surrogate, float]:
     """What is searched: the samples that count as tried, the surrogate, and the best value known."""
-    if algorithm in ("Algorithm 1", "Algorithm 3"):
-        samples = problem.old if algorithm == "Algorithm 1" else problem.profile
-        return samples, GaussianProcess.fit(*arrays(problem.space, samples)), max(samples.values())
-    inputs, outputs = arrays(problem.space, problem.fresh)
-    residual = residual_model(old, inputs, outputs)
-    if algorithm == "Algorithm 2":
-        return problem.fresh, LightweightTransfer(old, residual), float(outputs.max())
-    points = [k for k in bootstrap_set(problem.space, UNIFORM_SAMPLES) if k not in problem.fresh]
-    model = with_estimates(old, residual, inputs, outputs, problem.space.unit(points))
-    return problem.fresh, model, float(model.outputs.max())
+    return problem.model(OUR_NAMES.get(algorithm, algorithm), old)
 
 
 # The same on scikit-learn -----------------------------------------------------------------------------------------

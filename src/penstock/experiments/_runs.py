@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from penstock.app import Simulation
 from penstock.guards import Guard
 from penstock.model import Cycle, Plan, Slo
@@ -59,7 +61,8 @@ def run(
             change=change,
             backlog=backlog,
         )
-        results.append(simulation.run(cycles.append))
+        with threadpool_limits(1):  # the matrices of a decision are small: threads cost more than they bring
+            results.append(simulation.run(cycles.append))
         all_cycles.append(tuple(cycles))
     return Runs(tuple(results), tuple(all_cycles))
 
