@@ -21,17 +21,16 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from threadpoolctl import threadpool_limits
 
+from penstock.experiments._decision_time import OPERATORS, UNIFORM_SAMPLES, Problem, Samples
 from penstock.performance.acquisition import XI, Surrogate, expected_improvement
 from penstock.performance.bayesian_search import arrays, best_first, recommend
 from penstock.performance.bootstrap import bootstrap_set
 from penstock.performance.climb import LISTED
 from penstock.performance.gaussian_process import GaussianProcess
 from penstock.performance.matern import Floats
-from penstock.performance.score import benefit_score, throughput_score
 from penstock.performance.search_space import Configuration, Integers, SearchSpace
 from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
 
-OPERATORS = (2, 4, 6, 8, 10)
 MANY_OPERATORS = (10, 20, 40, 60, 80, 100)
 PAPER_SECONDS = {
     "Algorithm 1": (0.042, 0.053, 0.065, 0.076, 0.088),
@@ -39,10 +38,7 @@ PAPER_SECONDS = {
     "Traditional": (0.070, 0.081, 0.094, 0.104, 0.116),
     "Algorithm 2": (0.036, 0.044, 0.050, 0.060, 0.073),
 }
-P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH = 40, 0.8, 6, 4, 3
 REPEATS = 7
-
-Samples = dict[Configuration, float]
 
 
 @dataclass(frozen=True)
@@ -76,44 +72,6 @@ class Comparison:
     listed_seconds: float
     improvement: float
     listed_improvement: float
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A job whose latency falls with parallelism, sampled at an old rate and, a little, at a new one."""
-
-    space: SearchSpace
-    old: Samples
-    fresh: Samples
-    profile: Samples
-
-    @classmethod
-    def make(cls, operators: int) -> Problem:
-        rng = np.random.default_rng(operators)
-        base = tuple(int(k) for k in rng.integers(1, 9, operators))
-        space = SearchSpace(base, (P_MAX,) * operators)
-        work = rng.uniform(50, 300, operators) * np.sqrt(base)
-        speeds = 100.0 / np.array(base)
-        target_ms = 0.6 * float((work / base).sum())
-
-        def score(k: Configuration, load: float) -> float:
-            latency = load * float((work / np.array(k)).sum())
-            return benefit_score(ALPHA, target_ms, latency, base, k)
-
-        def throughput(k: Configuration) -> float:
-            return throughput_score(float((speeds * np.array(k)).min()), target=180.0, beta=80.0)
-
-        trials = [_row(rng.integers(base, P_MAX, operators, endpoint=True)) for _ in range(TRIALS)]
-        tried = [base, *bootstrap_set(space, UNIFORM_SAMPLES), *trials]
-        return cls(
-            space,
-            old={k: score(k, 1.0) for k in tried},
-            fresh={k: score(k, 1.3) for k in [base, *trials][:FRESH]},
-            profile={k: throughput(k) for k in tried},
-        )
-
-
-# Ours -------------------------------------------------------------------------------------------------------------
 
 
 def our_search(problem: Problem, samples: Samples, surrogate: Surrogate, f_best: float) -> Configuration:

@@ -11,7 +11,7 @@ from penstock.control.ports import Store
 from penstock.forecast import Forecaster
 from penstock.guards import Guard
 from penstock.model import Cycle, InvalidValueError, Mode
-from penstock.model.errors import check_number
+from penstock.model.errors import check_number, check_whole
 from penstock.policies import Policy
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Change
@@ -28,7 +28,10 @@ MOST_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Simulation:
-    """A workload under a policy. `change` says what a new plan costs; None leaves it to the policy and the engine."""
+    """A workload under a policy. `change` says what a new plan costs; None leaves it to the policy and the engine.
+
+    `backlog` records wait in the source from the beginning.
+    """
 
     workload: Workload
     policy: Policy
@@ -39,11 +42,13 @@ class Simulation:
     decide_seconds: float = 60.0
     step_seconds: float = 1.0
     change: Change | None = None
+    backlog: int = 0
     store: Store = field(default_factory=MemoryStore)
 
     def __post_init__(self) -> None:
         check_number("decide_seconds", self.decide_seconds, 1e-3)
         check_number("step_seconds", self.step_seconds, 1e-3)
+        check_whole("backlog", self.backlog)
         if self.step_seconds > self.decide_seconds:
             raise InvalidValueError("step_seconds", f"must not exceed decide_seconds, {self.decide_seconds:g}")
         if self.decide_seconds > MOST_STEPS * self.step_seconds:
@@ -62,6 +67,7 @@ class Simulation:
             step_seconds=self.step_seconds,
             measure_seconds=self.decide_seconds / measurements,
             change=self.change or (None if own_way is None else Change(own_way)),
+            backlog=self.backlog,
         )
         loop = Loop(
             topology=job.topology,

@@ -20,7 +20,7 @@ from penstock.performance.search_space import Configuration, SearchSpace
 from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
 
 OPERATORS = (2, 4, 6, 8, 10)
-P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH, REPEATS = 40, 0.8, 6, 4, 3, 3
+P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH, REPEATS = 40, 0.8, 6, 4, 3, 7
 ALGORITHMS = ("Algorithm 1", "Algorithm 3", "traditional transfer", "lightweight transfer")
 
 Samples = dict[Configuration, float]

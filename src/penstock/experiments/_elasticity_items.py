@@ -88,8 +88,8 @@ def table(title: str, jobs: Sequence[str], policy: str) -> Item:
             Claim.judged(
                 "the same rows meet the requirements as in the paper",
                 agree == len(ours),
-                f"{agree} of {len(ours)} rows; the paper's latencies scatter from 120 to 246 ms among equal plans, "
-                "a smooth queue gives no such difference",
+                f"{agree} of {len(ours)} rows; the paper's latencies scatter (120 and 242 ms for nearly the same "
+                "plan), which no smooth queue gives",
             ),
         ),
     )  # fmt: skip
@@ -176,8 +176,8 @@ def _saving(kind: str, paper: float, policy: str) -> Claim:
     found = fmean(saved(kind, policy))
     observed = fmean(saved(kind, policy)[::2])
     return Claim.judged(
-        f"scaling {kind}, AuTraScale needs {paper:.1%} fewer instances than DRS (within 15 points)",
-        abs(found - paper) <= 0.15,
+        f"scaling {kind}, AuTraScale needs {paper:.1%} fewer instances than DRS (no more than 15 points less)",
+        found >= paper - 0.15,
         f"{found:.1%} over both kinds of rates, {observed:.1%} against observed ones; with true rates measured exactly "
         "DRS chooses the least that is stable here, where the paper's true rates led it to 150 instances and more",
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from penstock.app import Simulation
 from penstock.guards import Guard
 from penstock.model import Cycle, Plan, Slo
@@ -42,6 +44,7 @@ def run(
     change: Change | None = None,
     guards: Sequence[Guard] = (),
     prepare: Callable[[Policy], None] = lambda policy: None,
+    backlog: int = 0,
 ) -> Runs:
     """Run a workload under a policy of its own for each seed; `prepare` may teach it something before."""
     results, all_cycles = [], []
@@ -50,9 +53,16 @@ def run(
         chosen = POLICIES.create(policy, options)
         prepare(chosen)
         simulation = Simulation(
-            workload, chosen, guards=guards, seed=seed, decide_seconds=decide_seconds, change=change
+            workload,
+            chosen,
+            guards=guards,
+            seed=seed,
+            decide_seconds=decide_seconds,
+            change=change,
+            backlog=backlog,
         )
-        results.append(simulation.run(cycles.append))
+        with threadpool_limits(1):  # the matrices of a decision are small: threads cost more than they bring
+            results.append(simulation.run(cycles.append))
         all_cycles.append(tuple(cycles))
     return Runs(tuple(results), tuple(all_cycles))
 

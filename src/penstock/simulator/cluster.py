@@ -22,6 +22,7 @@ from penstock.simulator.arrays import (
     layout_of,
     network_of,
 )
+from penstock.simulator.backlog import push
 from penstock.simulator.job import Change, Job, Overflow
 from penstock.simulator.latency import OF_MEAN, summarise
 from penstock.simulator.trace import Trace
@@ -40,7 +41,9 @@ class SimulatedCluster:
         step_seconds: float = 1.0,
         measure_seconds: float = 60.0,
         change: Change | None = None,
+        backlog: int = 0,
     ) -> None:
+        """`backlog` records wait in each source from the beginning; they count as created then, not as offered."""
         self.job = job
         self.trace = trace
         self.step_seconds = step_seconds
@@ -66,6 +69,8 @@ class SimulatedCluster:
         most = self._layout.weight.shape[1]
         self.state = empty_state(self._network, most, step_seconds)
         self._pad = empty_pad(self._network, most)
+        for root in range(len(self._network.root) if backlog else 0):
+            push(self.state, root, backlog, 0.0)
 
     # The ports -------------------------------------------------------------------------------------------------------
 
