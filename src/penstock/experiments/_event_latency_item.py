@@ -35,7 +35,8 @@ def fig_11() -> Item:
     return Item(
         title="AuTraScale+, Fig. 11",
         setting=f"yahoo_open_store at {input_rate():,.0f} records/s, 40 % of its most, from the base for that rate; "
-        "plans found by offline profile as in the paper (at most 10 trials), run until the event latency is met; seed 0",
+        "plans found by offline profile as in the paper (at most 10 trials), then run until the event latency is met; "
+        "seed 0",
         rows=tuple(rows),
         claims=(
             Claim.judged(
