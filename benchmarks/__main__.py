@@ -20,7 +20,7 @@ BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_
 
 
 def main(names: list[str]) -> None:
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     for name in names or BENCHMARKS:
         module = import_module(f"benchmarks.{name}")
         summary = (module.__doc__ or name).strip().partition("\n")[0]
