@@ -68,10 +68,18 @@ def test_the_report_has_the_same_result_and_every_decision(penstock: Command, tm
     assert (tmp_path / "run" / "report.md").read_text().startswith("# ds2 on wordcount")
 
 
-def test_a_run_that_asks_for_no_report_writes_nothing(penstock: Command) -> None:
-    penstock(*RUN)
+@pytest.mark.parametrize("quiet", ["--no-report", "--json"])
+def test_a_run_for_programs_or_without_a_report_writes_nothing(quiet: str, penstock: Command) -> None:
+    assert penstock(*RUN, quiet).code == 0
 
     assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_run_for_people_leaves_its_report_where_it_says(penstock: Command) -> None:
+    outcome = penstock(*RUN)
+
+    assert "Report: out/wordcount-ds2, picture: out/wordcount-ds2/picture.png" in outcome.out
+    assert Path("out/wordcount-ds2/picture.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_store_remembers_every_cycle(penstock: Command, tmp_path: Path) -> None:

@@ -83,7 +83,11 @@ def simulate(
     store: Annotated[
         str | None, _option("Remember every cycle in a database, such as sqlite:///run.db.", panel=RUN)
     ] = None,
-    report: Annotated[Path | None, _option("Write tables, picture and decisions to this folder.", panel=RUN)] = None,
+    report: Annotated[
+        Path | None,
+        _option("Write picture, decisions and page to this folder; without --json to out/WORKLOAD-POLICY.", panel=RUN),
+    ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=RUN)] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Run a job under a policy in the simulator, and say what came of it.
@@ -113,7 +117,9 @@ def simulate(
         step_seconds=step,
         change=None if change is None else Change(change.value),
     )
-    folder = None if report is None else ReportFolder(report)
+    if report is None and not json and not no_report:
+        report = Path("out") / f"{workload}-{simulation.policy.name}"
+    folder = None if report is None or no_report else ReportFolder(report)
     simulation = replace(simulation, store=open_store(store, job=f"{workload} {policy} {seed}"))
     try:
         story = record(simulation, folder)
