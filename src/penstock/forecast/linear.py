@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from penstock.forecast._base import OnlineForecaster
 from penstock.model.errors import check_required_number, check_whole
 from penstock.model.options import option
+from penstock.performance.regression import least_squares
 
 
 @dataclass
@@ -43,17 +44,8 @@ class Linear(OnlineForecaster):
             self._points.popleft()
 
     def _ahead(self, seconds: float) -> float:
-        now, level = self._points[-1]
-        # Seen from the newest point, times and rates are small numbers: nothing is lost in Unix time, and a
-        # constant rate is predicted to the last bit.
-        ages = [t - now for t, _ in self._points]
-        rises = [rate - level for _, rate in self._points]
-        mean_age, mean_rise = sum(ages) / len(ages), sum(rises) / len(rises)
-        spread = sum((age - mean_age) ** 2 for age in ages)
-        if spread == 0:
-            return level
-        together = sum((age - mean_age) * (rise - mean_rise) for age, rise in zip(ages, rises, strict=True))
-        return level + mean_rise + together / spread * (seconds - mean_age)
+        times, rates = zip(*self._points, strict=True)
+        return least_squares(times, rates).at(times[-1] + seconds)
 
     def _memory(self) -> dict[str, Any]:
         return {"points": [list(point) for point in self._points]}

@@ -6,8 +6,8 @@ Glossary (PSPS, equation 5 and Algorithm 1):
     step  et_i / td: what one event adds to the utilisation of its replica
     turn  the replica whose turn it is once all are full and events go round in a ring
 
-`send_each` follows the algorithm event by event; `send_all` gives the same counts at once. The latter is plain
-arithmetic on arrays, so that a compiled kernel can use it as it stands.
+This is the algorithm as it is written, event by event. The simulator sends all records of a step at once, and its
+tests hold that against this.
 """
 
 from __future__ import annotations
@@ -66,50 +66,3 @@ def send_each(utilisations: Utilisations, step: float, events: int, turn: int = 
             load[replica] += step
         counts[replica] += 1
     return counts, turn
-
-
-def send_all(utilisations: Utilisations, step: float, events: int, turn: int = 0) -> tuple[Counts, int]:
-    """What `send_each` gives, up to the order among equals, in the time of a sort.
-
-    Measured in events, replica j stands at L_j = U_j / step, and its next events come at the heights L_j, L_j + 1,
-    L_j + 2 and so on. The algorithm takes the lowest heights of all replicas, as water fills a vessel with an
-    uneven floor: up to one step below the surface every height is taken, and in that last step each replica that
-    the water reaches has exactly one height more.
-
-    >>> counts, turn = send_all(np.array([0.0, 0.5, 0.0]), step=0.25, events=5)
-    >>> counts.tolist(), turn
-    ([3, 0, 2], 0)
-    """
-    replicas = len(utilisations)
-    floor = utilisations / step
-    room = np.maximum(0.0, np.ceil((1.0 - ROUNDING) / step - floor))
-    if events >= room.sum():  # all full: the rest goes round in a ring
-        counts = room.astype(np.int64)
-        rest = events - counts.sum()
-        counts += rest // replicas
-        for extra in range(rest % replicas):
-            counts[(turn + extra) % replicas] += 1
-        return counts, int((turn + rest) % replicas)
-    surface = _surface(floor[np.argsort(floor, kind="mergesort")], events)
-    taken = np.maximum(0.0, np.ceil(surface - 1.0 - floor))
-    counts = taken.astype(np.int64)
-    last_step = np.argsort(floor + taken, kind="mergesort")  # keeps the first replica first among equals
-    for replica in last_step[: events - counts.sum()]:
-        counts[replica] += 1
-    return counts, turn
-
-
-def _surface(floor: Utilisations, volume: float) -> float:
-    """How high the water stands over a floor (sorted, lowest first) into which `volume` was poured.
-
-    >>> _surface(np.array([0.0, 2.0, 10.0]), 4.0)
-    3.0
-    """
-    level = floor[0] + volume
-    total = floor[0]
-    for wet in range(1, len(floor)):
-        if floor[wet] >= level:
-            break
-        total += floor[wet]
-        level = (volume + total) / (wet + 1)
-    return float(level)

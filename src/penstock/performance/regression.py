@@ -22,17 +22,13 @@ class Line:
     def at(self, x: float) -> float:
         return self.y + self.slope * (x - self.x)
 
-    @property
-    def intercept(self) -> float:
-        return self.at(0.0)
-
 
 def least_squares(xs: Sequence[float], ys: Sequence[float]) -> Line:
     """The line with the least squared distance to all points; level where they do not say otherwise.
 
     >>> line = least_squares([10, 20, 30], [100, 120, 140])
-    >>> line.slope, line.intercept, line.at(40)
-    (2.0, 80.0, 160.0)
+    >>> line.slope, line.at(40)
+    (2.0, 160.0)
     """
     # Means as seen from the last point: equal values have that very value as their mean, to the last bit.
     x = xs[-1] + fsum(xi - xs[-1] for xi in xs) / len(xs)

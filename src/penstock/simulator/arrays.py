@@ -115,7 +115,6 @@ class Tally(NamedTuple):
     sent: Ints  # (e,)
     busy: Floats  # (n,) seconds
     sojourn: Floats  # (n,) seconds, summed over processed records
-    waited: Floats  # (n,) seconds in the queue, summed over processed records
     offered: Ints  # (r,) records created
     taken: Ints  # (r,) records that entered the job
     replayed: Ints  # (1,)
@@ -242,7 +241,6 @@ def empty_tally(network: Network) -> Tally:
         sent=ints(e),
         busy=np.zeros(n),
         sojourn=np.zeros(n),
-        waited=np.zeros(n),
         offered=ints(r),
         taken=ints(r),
         replayed=ints(1),

@@ -165,7 +165,7 @@ def _flow(
     grouping, variability, hop_seconds, channel = network.grouping, network.variability, network.hop, network.channel
     overflow, queue_records, network_delay = network.overflow, network.queue_records, network.network_delay
     received, processed, emitted, sent_along = tally.received, tally.processed, tally.emitted, tally.sent
-    busy_seconds, waited, sojourns = tally.busy, tally.waited, tally.sojourn
+    busy_seconds, sojourns = tally.busy, tally.sojourn
     totals, processing, event = tally.left, tally.processing, tally.event
     parallelism, weight, remote = layout.parallelism, layout.weight, layout.remote
     incoming[:] = 0
@@ -204,7 +204,6 @@ def _flow(
         pace = relaxation * max(variability[i], 1.0)
         wait[i] += (steady - wait[i]) * (1.0 - math.exp(-dt / max(pace, 1e-12)))
         sojourn = queued + wait[i] + service[i]
-        waited[i] += done * (queued + wait[i])
         sojourns[i] += done * sojourn
         inside, random = age[i, 0] + sojourn, age[i, 1] + wait[i] + service[i]
         if first_out[i] == first_out[i + 1]:
