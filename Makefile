@@ -9,10 +9,11 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+JAVA := $(VENV)/java
 
 .PHONY: demo test lint types layers pytest docs reproduction bench format clean
 
-demo: $(INSTALLED)
+demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
 
 test: lint types layers pytest
@@ -27,7 +28,7 @@ types: $(INSTALLED)
 layers: $(INSTALLED)
 	$(BIN)/lint-imports
 
-pytest: $(INSTALLED)
+pytest: $(INSTALLED) $(JAVA)
 	$(BIN)/pytest
 
 docs: $(INSTALLED)
@@ -36,7 +37,7 @@ docs: $(INSTALLED)
 reproduction: $(INSTALLED)
 	$(BIN)/penstock reproduce --page docs/reproduction.md
 
-bench: $(INSTALLED)
+bench: $(INSTALLED) $(JAVA)
 	$(BIN)/python -m benchmarks
 
 format: $(INSTALLED)
@@ -49,6 +50,15 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Installing Penstock into $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# Spark needs Java 17 or newer. Where it is missing and we may install it, the system's package manager does.
+$(JAVA): | $(INSTALLED)
+	@$(BIN)/python -m penstock.spark.java || { \
+		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+		echo "Installing Java 17 with apt-get (once)" && apt-get update -qq && \
+		apt-get install -y -qq openjdk-17-jre-headless >/dev/null && $(BIN)/python -m penstock.spark.java; } || { \
+		echo "Java 17 or newer is missing: install it (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"; exit 1; }
 	@touch $@
 
 clean:
