@@ -19,7 +19,7 @@ from penstock.spark import meter
 from penstock.spark.kafka import Kafka, message
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment
-from penstock.spark.stages import cpu_seconds
+from penstock.spark.stage_cpu import cpu_seconds
 from penstock.spark.wire import packed, unpacked
 
 
