@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
+from penstock.control.clock import WallClock
 from penstock.control.think import sentence
-from penstock.model import InvalidValueError, PenstockError, Plan, Sample
+from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
 from penstock.spark.change import Change
 from penstock.spark.checkpoint import consumed
-from penstock.spark.dry_run import dry_run
+from penstock.spark.dry_run import Trial
 from penstock.spark.duplicates import Duplicates
 from penstock.spark.growth import Growth
 from penstock.spark.ledger import Ledger
@@ -38,13 +39,21 @@ class ChangeFailedError(PenstockError):
     """A change could not be made; the old plan is in force."""
 
 
+class JobFailedError(PenstockError):
+    """A segment failed again and again."""
+
+
 class RealTimeEngine:
-    """Runs a pipeline. It is the monitor and the actuator of the control loop."""
+    """Runs a pipeline in real time. See `penstock.spark.engine.Engine`."""
+
+    execution: ClassVar[Execution] = Execution.AT_ONCE
+    actuation: ClassVar[Actuation] = Actuation.RESTART
 
     def __init__(
         self,
         spark: SparkSession,
         pipeline: Pipeline,
+        trials: Mapping[str, Trial],
         plan: Plan,
         checkpoint: str,
         *,
@@ -61,7 +70,7 @@ class RealTimeEngine:
         internal_partitions  of each topic between segments; a reader holds a slot for each
         measure_one_in       records of which one is timed; None: no metering at all, for comparisons
         """
-        self.topology = pipeline.topology()
+        self.topology = pipeline.topology(self.actuation)
         plan.check(self.topology)
         self._spark = spark
         self._plan = plan
@@ -69,13 +78,14 @@ class RealTimeEngine:
         self._slots = slots
         self._ask_for_slots = ask_for_slots
         self._internal_partitions = internal_partitions
-        wirings = wire(pipeline, dry_run(spark, pipeline), checkpoint)
+        wirings = wire(pipeline, trials, checkpoint)
         self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, measure_one_in) for wiring in wirings]
         self._source = wirings[0].source
         self._offsets = Offsets(self._source.servers)
         self._growth = Growth()
         self._ledgers: dict[str, Ledger] = {}
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
+        self._clock = WallClock()
         self._changing = threading.RLock()
         self._reading = threading.Lock()
         self._ended = threading.Event()
@@ -112,8 +122,11 @@ class RealTimeEngine:
         return not self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job ends; says whether it did."""
-        return self._ended.wait(seconds)
+        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it, if that is an error."""
+        ended = self._ended.wait(seconds)
+        if self.failure is not None:
+            raise JobFailedError(self.failure)
+        return ended
 
     @property
     def duplicates(self) -> int:
@@ -125,7 +138,10 @@ class RealTimeEngine:
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
         self._look()
-        return self._windows.read(time.time(), self._plan)
+        return self._windows.read(self.now(), self._plan)
+
+    def now(self) -> float:
+        return self._clock.now()
 
     def plan(self) -> Plan:
         return self._plan
@@ -134,7 +150,10 @@ class RealTimeEngine:
         """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
         plan.check(self.topology)
         with self._changing:
-            before, t, known = self._plan, time.time(), self.duplicates
+            if not self._watch.is_alive():  # the job has not begun: it starts with this plan
+                self._plan = plan
+                return
+            before, t, known = self._plan, self.now(), self.duplicates
             touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
             if touched:
                 self._make_room(plan)
@@ -166,7 +185,7 @@ class RealTimeEngine:
                 restart.query.start(before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
-            self._windows.settle_until(time.time())
+            self._windows.settle_until(self.now())
         return rescale.restarts
 
     # Slots -----------------------------------------------------------------------------------------------------
@@ -199,7 +218,7 @@ class RealTimeEngine:
             self._ledgers[query.segment.name] = Ledger(wiring, read)
             query.readers = self._offsets.count(wiring.reads)
         ledgers = list(self._ledgers.values())
-        now = time.time()
+        now = self.now()
         self._growth.add(now, lengths)
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
@@ -215,7 +234,7 @@ class RealTimeEngine:
         with self._reading:
             for query in self._queries:
                 self._ledgers[query.segment.name].add(query.new_batches())
-            t, lengths = time.time(), self._offsets.ends(self._topics)
+            t, lengths = self.now(), self._offsets.ends(self._topics)
             if lengths is not None:
                 self._growth.add(t, lengths)
 
@@ -223,7 +242,7 @@ class RealTimeEngine:
         """Whether the running batch should have ended long ago."""
         batches = self._ledgers[query.segment.name].batches
         since = max(query.started_at, batches[-1].end if batches else 0.0)
-        return time.time() - since > LATE * self._batch_seconds
+        return self.now() - since > LATE * self._batch_seconds
 
     def _keep_watch(self) -> None:
         """Looks at the topics all the time, and starts again what has failed."""
@@ -240,7 +259,7 @@ class RealTimeEngine:
         if repair.query.running or not self._changing.acquire(blocking=False):
             return  # a change under way looks after its segments itself
         try:
-            if repair.query.running or self._ended.is_set() or not repair.is_due(time.time()):
+            if repair.query.running or self._ended.is_set() or not repair.is_due(self.now()):
                 return
             if self._offsets.ends(self._topics) is None:
                 return  # it would fail again: wait for the broker
@@ -252,6 +271,6 @@ class RealTimeEngine:
                 return
             log.warning("%s failed and is started again: %s", repair.query.segment.name, repair.query.failure)
             repair.query.start(self._plan)
-            self._windows.settle_until(time.time())
+            self._windows.settle_until(self.now())
         finally:
             self._changing.release()

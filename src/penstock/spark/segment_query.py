@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +22,9 @@ from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment
 from penstock.spark.stage_cpu import cpu_seconds
 from penstock.spark.wire import packed, unpacked
+
+# The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
+KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +116,19 @@ class SegmentQuery:
 
     def start(self, plan: Plan) -> None:
         self.started_at = time.time()
-        length = f"{round(1000 * self._batch_seconds)}ms"
-        self._spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", length)  # 5 s, unless we say less
-        self._query = (
+        milliseconds = round(1000 * self._batch_seconds)
+        settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{milliseconds}ms", **KEEP_EVERY_STAGE}
+        with settings_for_a_moment(self._spark, settings):
+            self._query = self._start(plan, f"{milliseconds} milliseconds")
+
+    def _start(self, plan: Plan, batch: str) -> StreamingQuery:
+        started: StreamingQuery = (
             self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
             .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
-            .trigger(realTime=length.replace("ms", " milliseconds"))  # type: ignore[call-overload]
+            .trigger(realTime=batch)  # type: ignore[call-overload]
             .queryName(f"{self._pipeline.name}: {self.segment.name}").start()
         )  # fmt: skip
+        return started
 
     def stop(self) -> None:
         if self._query is not None:
@@ -196,3 +205,16 @@ class SegmentQuery:
 
 def _totals(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {topic: sum(partitions.values()) for topic, partitions in offsets.items()}
+
+
+@contextmanager
+def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A query keeps the settings it was started under; the session gets its own back."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)
