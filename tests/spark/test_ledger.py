@@ -30,7 +30,7 @@ def batch(
     inside: float | None = None, cpu: float | None = None, topic: str = "in",
 ) -> Batch:  # fmt: skip
     return Batch(
-        number, start, end, records, {topic: consumed}, {name: Metered(out, inside)},
+        number, False, start, end, records, {topic: consumed}, {name: Metered(out, inside)},
         {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 

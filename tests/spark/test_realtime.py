@@ -93,9 +93,8 @@ def test_every_record_arrives_through_thirty_random_changes(
         until(sink.read)
         for _ in range(changes):
             name = choose.choice(engine.topology.names)
-            engine.apply(
-                engine.plan().changed({name: choose.choice([k for k in (1, 2, 3) if k != engine.plan()[name]])})
-            )
+            other = choose.choice([k for k in (1, 2, 3) if k != engine.plan()[name]])
+            engine.apply(engine.plan().changed({name: other}))
         changed.set()
         sender.join()
         until(lambda: len(sink.read()) >= 2 * records and len(set(sink.seen)) == 2 * records)
@@ -114,7 +113,12 @@ def test_an_overload_is_seen_while_its_batch_still_runs(
     with running(spark, line(source, sink, slow=5), checkpoint, slow=1) as engine:
         source.send(*(b"%d" % i for i in range(3000)))
         samples: list[Sample] = []
-        until(lambda: samples.extend(engine.read()) or any((s.backlog or 0) > 1000 for s in samples))
+
+        def is_seen() -> bool:
+            samples.extend(engine.read())
+            return any((sample.backlog or 0) > 1000 for sample in samples)
+
+        until(is_seen)
         seen = next(s for s in samples if (s.backlog or 0) > 1000)
         assert seen.event_latency_ms is None  # no batch has told it yet
         assert seen.operators["slow"].queue == seen.backlog

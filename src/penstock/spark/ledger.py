@@ -38,7 +38,9 @@ class Ledger:
         self.records_out = 0
         self._consumed = dict(consumed)
         self._consumed_at: float | None = None
-        self._typical: Batch | None = None  # the newest batch that had records: its costs and ratios
+        self._typical: Batch | None = (
+            None  # the newest batch with records that was not warming up: its costs and ratios
+        )
 
     def add(self, batches: Iterable[Batch]) -> None:
         for batch in batches:
@@ -47,7 +49,7 @@ class Ledger:
             self.records_out += batch.operators[self.wiring.segment.name].records_out
             self._consumed = dict(batch.consumed)
             self._consumed_at = batch.end
-            if batch.records_in:
+            if batch.records_in and not batch.warm_up:
                 self._typical = batch
 
     @property

@@ -22,6 +22,7 @@ from penstock.spark.dry_run import Trial
 from penstock.spark.duplicates import Duplicates
 from penstock.spark.growth import Growth
 from penstock.spark.ledger import Ledger
+from penstock.spark.meter import MEASURE_ONE_IN
 from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.quiet import hush_stopped_tasks
@@ -61,7 +62,7 @@ class RealTimeEngine:
         slots: int | None = None,
         ask_for_slots: Callable[[int], bool] = lambda slots: False,
         internal_partitions: int = 1,
-        measure_one_in: int | None = 16,
+        measure_one_in: int | None = MEASURE_ONE_IN,
     ) -> None:
         """Checks everything and starts nothing.
 
@@ -105,6 +106,7 @@ class RealTimeEngine:
         self._make_room(self._plan)
         for query in self._queries:
             query.start(self._plan)
+        self._windows.settle_until(self.now() + self._batch_seconds)
         self._watch.start()
 
     def stop(self) -> None:

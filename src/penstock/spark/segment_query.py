@@ -32,6 +32,7 @@ class Batch:
     """What one finished batch of a segment showed.
 
     number              as Spark counts them
+    warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
     start, end          Unix seconds
     records_in          records read from the topics
     consumed            records read so far of each topic, since it exists
@@ -41,6 +42,7 @@ class Batch:
     """
 
     number: int
+    warm_up: bool
     start: float
     end: float
     records_in: int
@@ -97,6 +99,7 @@ class SegmentQuery:
         self._one_in = one_in
         self._query: StreamingQuery | None = None
         self._seen = -1
+        self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
         self.readers = 1  # partitions of all topics that it reads
 
@@ -115,7 +118,7 @@ class SegmentQuery:
         return meter.without_start(frame)
 
     def start(self, plan: Plan) -> None:
-        self.started_at = time.time()
+        self.started_at, self._first = time.time(), None
         milliseconds = round(1000 * self._batch_seconds)
         settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{milliseconds}ms", **KEEP_EVERY_STAGE}
         with settings_for_a_moment(self._spark, settings):
@@ -158,6 +161,8 @@ class SegmentQuery:
         recent = self._query._jsq.recentProgress()
         fresh = [p for p in recent if p.batchId() > self._seen]
         self._seen = max(p.batchId() for p in fresh)
+        if self._first is None:
+            self._first = fresh[0].batchId()
         return [self._batch(json.loads(p.json())) for p in fresh]
 
     def _input(self) -> DataFrame:
@@ -192,6 +197,7 @@ class SegmentQuery:
         cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names))
         return Batch(
             number=progress["batchId"],
+            warm_up=progress["batchId"] == self._first,
             start=start,
             end=start + progress["batchDuration"] / 1000,
             records_in=progress["numInputRows"],
