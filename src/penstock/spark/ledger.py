@@ -38,9 +38,7 @@ class Ledger:
         self.records_out = 0
         self._consumed = dict(consumed)
         self._consumed_at: float | None = None
-        self._typical: Batch | None = (
-            None  # the newest batch with records that was not warming up: its costs and ratios
-        )
+        self._typical: Batch | None = None  # the newest one with records: its costs and ratios
 
     def add(self, batches: Iterable[Batch]) -> None:
         for batch in batches:

@@ -115,7 +115,7 @@ class RealTimeEngine:
             self._ended.set()
             for query in self._queries:
                 query.stop()
-                self._book_stop(query)
+                self._book(query, self._offsets.ends(query.wiring.writes))
         if self._watch.is_alive():
             self._watch.join()
 
@@ -177,13 +177,13 @@ class RealTimeEngine:
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
 
-        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._book_stop)
+        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, restarted=self._book)
         try:
             rescale.run(touched)
         except Exception as error:
             for restart in rescale.restarts:
                 restart.query.stop()
-                self._book_stop(restart.query)
+                self._book(restart.query, self._offsets.ends(restart.query.wiring.writes))
                 restart.query.start(before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
@@ -225,10 +225,9 @@ class RealTimeEngine:
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
-    def _book_stop(self, query: SegmentQuery) -> None:
-        """Right after a stop: book its last batches, then what it wrote beyond them."""
+    def _book(self, query: SegmentQuery, lengths: Mapping[str, int] | None) -> None:
+        """Book the last batches of a query that was stopped, and what it had written beyond them by then."""
         self._look()
-        lengths = self._offsets.ends(query.wiring.writes)
         if lengths is not None:
             self._duplicates.count(self._ledgers[query.segment.name], lengths)
 
@@ -263,9 +262,10 @@ class RealTimeEngine:
         try:
             if repair.query.running or self._ended.is_set() or not repair.is_due(self.now()):
                 return
-            if self._offsets.ends(self._topics) is None:
+            lengths = self._offsets.ends(self._topics)
+            if lengths is None:
                 return  # it would fail again: wait for the broker
-            self._book_stop(repair.query)
+            self._book(repair.query, lengths)
             if repair.is_hopeless:
                 self.failure = f"{repair.query.segment.name} fails again and again: {repair.query.failure}"
                 log.error(self.failure)

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
@@ -95,9 +96,10 @@ class SegmentQuery:
         self.segment = wiring.segment
         self._spark = spark
         self._pipeline = pipeline
-        self._batch_seconds = batch_seconds
+        self._milliseconds = round(1000 * batch_seconds)
         self._one_in = one_in
         self._query: StreamingQuery | None = None
+        self._previous: StreamingQuery | None = None  # the run before, until its last batches have been read
         self._seen = -1
         self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
@@ -117,21 +119,23 @@ class SegmentQuery:
                     frame = meter.arrived_at_the_end(frame)
         return meter.without_start(frame)
 
-    def start(self, plan: Plan) -> None:
-        self.started_at, self._first = time.time(), None
-        milliseconds = round(1000 * self._batch_seconds)
-        settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{milliseconds}ms", **KEEP_EVERY_STAGE}
+    def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
+        """Begin, or go on from the checkpoint."""
+        prepared = prepared or self.prepare(plan)
+        settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
+        self.started_at, self._first, self._previous = time.time(), None, self._query
         with settings_for_a_moment(self._spark, settings):
-            self._query = self._start(plan, f"{milliseconds} milliseconds")
+            self._query = prepared.start()
 
-    def _start(self, plan: Plan, batch: str) -> StreamingQuery:
-        started: StreamingQuery = (
+    def prepare(self, plan: Plan) -> DataStreamWriter:
+        """All that can be done for a start before it: a segment that is to be restarted runs on meanwhile."""
+        writer: DataStreamWriter = (
             self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
             .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
-            .trigger(realTime=batch)  # type: ignore[call-overload]
-            .queryName(f"{self._pipeline.name}: {self.segment.name}").start()
+            .trigger(realTime=f"{self._milliseconds} milliseconds")  # type: ignore[call-overload]
+            .queryName(f"{self._pipeline.name}: {self.segment.name}")
         )  # fmt: skip
-        return started
+        return writer
 
     def stop(self) -> None:
         if self._query is not None:
@@ -156,14 +160,21 @@ class SegmentQuery:
 
     def new_batches(self) -> list[Batch]:
         """The batches that ended since the last call."""
-        if self._query is None or self.last_batch <= self._seen:
+        fresh = self._fresh(self._previous)
+        self._previous = None
+        from_this_run = self._fresh(self._query)
+        if from_this_run and self._first is None:
+            self._first = from_this_run[0]["batchId"]
+        return [self._batch(progress) for progress in (*fresh, *from_this_run)]
+
+    def _fresh(self, query: StreamingQuery | None) -> list[dict[str, Any]]:
+        """The progress of batches that nobody has read yet."""
+        last = query._jsq.lastProgress() if query is not None else None
+        if query is None or last is None or last.batchId() <= self._seen:
             return []
-        recent = self._query._jsq.recentProgress()
-        fresh = [p for p in recent if p.batchId() > self._seen]
-        self._seen = max(p.batchId() for p in fresh)
-        if self._first is None:
-            self._first = fresh[0].batchId()
-        return [self._batch(json.loads(p.json())) for p in fresh]
+        fresh = [json.loads(p.json()) for p in query._jsq.recentProgress() if p.batchId() > self._seen]
+        self._seen = fresh[-1]["batchId"]
+        return fresh
 
     def _input(self) -> DataFrame:
         if self.wiring.schema is None:
