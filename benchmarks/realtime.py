@@ -22,7 +22,6 @@ from penstock.model import Plan
 from penstock.spark.broker import Broker
 from penstock.spark.dry_run import dry_run
 from penstock.spark.jars import connector_jars
-from penstock.spark.kafka import kafka
 from penstock.spark.meter import MEASURE_ONE_IN
 from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
@@ -30,6 +29,7 @@ from penstock.spark.quiet import hush_stopped_tasks
 from penstock.spark.realtime import RealTimeEngine
 from penstock.spark.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.session import local_session
+from penstock.spark.topics import kafka
 
 RECORDS = 1_000_000
 ROUNDS = 5

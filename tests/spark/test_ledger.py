@@ -7,12 +7,12 @@ import pytest
 from penstock.model import Latency, Plan
 from penstock.spark.duplicates import Duplicates
 from penstock.spark.growth import Growth
-from penstock.spark.kafka import Kafka
 from penstock.spark.ledger import Ledger
 from penstock.spark.meter import Metered
 from penstock.spark.realtime_windows import Windows
 from penstock.spark.segment_query import Batch, Wiring
 from penstock.spark.segments import Segment
+from penstock.spark.topics import Kafka
 
 OUT = Kafka("out", "here:9092")
 
@@ -66,7 +66,7 @@ def test_a_late_batch_is_told_by_the_topics(growth: Growth) -> None:
     """40 a second come out of 100 that come in: 60 a second wait."""
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
     windows = Windows([ledger], growth, batch_seconds=5, started=0)
-    assert windows.read(7.0, Plan({"count": 2})) == []
+    assert windows.read(8.0, Plan({"count": 2})) == []
     [sample] = windows.read(10.0, Plan({"count": 2}))
     assert (sample.input_rate, sample.throughput, sample.backlog) == (100, 40, 600)
     assert sample.operators["count"].useful_seconds is None  # nobody has measured it
@@ -103,3 +103,13 @@ def test_duplicates_are_what_a_topic_holds_beyond_finished_batches() -> None:
     assert duplicates.at_sinks == 4
     duplicates.count(second, {"out": 10 + 204 + 3})
     assert duplicates.at_sinks == 7
+
+
+def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:
+    """Each record becomes two. A batch was told of and not committed; then one was committed and not told of."""
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    ledger.add([batch(0, 0, 5, 100, 200, consumed=100), batch(1, 5, 10, 50, 100, consumed=150)])
+    ledger.settle({"in": 100})
+    assert (ledger.records_in, ledger.records_out) == (100, 200)
+    ledger.settle({"in": 130})
+    assert (ledger.records_in, ledger.records_out) == (130, 260)

@@ -15,10 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan, Sample
 from penstock.spark.dry_run import dry_run
-from penstock.spark.kafka import kafka
+from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime import RealTimeEngine
 from penstock.spark.slots import NotEnoughSlotsError
+from penstock.spark.topics import kafka
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -100,7 +101,7 @@ def test_every_record_arrives_through_thirty_random_changes(
         until(lambda: len(sink.read()) >= 2 * records and len(set(sink.seen)) == 2 * records)
         assert len(engine.changes) == changes
         assert all(len(change.segments) == 1 for change in engine.changes)
-    until(lambda: not sink.read() or len(sink.read()) == len(sink.seen))
+    until(lambda: Offsets(sink.broker.servers).ends([sink.name]) == {sink.name: len(sink.read())})
     seen = Counter(sink.read())
     assert seen.keys() == {b"%d%s" % (i, mark) for i in range(records) for mark in (b"l", b"r")}
     assert engine.duplicates == seen.total() - len(seen)

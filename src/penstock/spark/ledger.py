@@ -36,6 +36,7 @@ class Ledger:
         self.batches: deque[Batch] = deque(maxlen=remembered)
         self.records_in = 0
         self.records_out = 0
+        self.began_at = dict(consumed)
         self._consumed = dict(consumed)
         self._consumed_at: float | None = None
         self._typical: Batch | None = None  # the newest one with records: its costs and ratios
@@ -49,6 +50,14 @@ class Ledger:
             self._consumed_at = batch.end
             if batch.records_in and not batch.warm_up:
                 self._typical = batch
+
+    def settle(self, consumed: Mapping[str, int]) -> None:
+        """The query was stopped, and goes on from here: what is booked beyond is undone, what is missing is added."""
+        ratio = self.records_out_per_record
+        difference = sum(consumed.values()) - sum(self._consumed.values())
+        self.records_in += difference
+        self.records_out += round(ratio * difference)
+        self._consumed = dict(consumed)
 
     @property
     def records_out_per_record(self) -> float:

@@ -17,7 +17,7 @@ from penstock.control.clock import WallClock
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
 from penstock.spark.change import Change
-from penstock.spark.checkpoint import consumed
+from penstock.spark.checkpoint import committed
 from penstock.spark.dry_run import Trial
 from penstock.spark.duplicates import Duplicates
 from penstock.spark.growth import Growth
@@ -26,7 +26,7 @@ from penstock.spark.meter import MEASURE_ONE_IN
 from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.quiet import hush_stopped_tasks
-from penstock.spark.realtime_windows import LATE, Windows
+from penstock.spark.realtime_windows import Windows, late_after
 from penstock.spark.realtime_wiring import wire
 from penstock.spark.repair import Repair
 from penstock.spark.rescale import Rescale, Restart
@@ -88,7 +88,7 @@ class RealTimeEngine:
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
         self._clock = WallClock()
         self._changing = threading.RLock()
-        self._reading = threading.Lock()
+        self._reading = threading.Lock()  # of batches: each is booked once
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
@@ -115,7 +115,7 @@ class RealTimeEngine:
             self._ended.set()
             for query in self._queries:
                 query.stop()
-                self._book(query, self._offsets.ends(query.wiring.writes))
+                self._book_stop(query)
         if self._watch.is_alive():
             self._watch.join()
 
@@ -177,13 +177,13 @@ class RealTimeEngine:
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
 
-        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, restarted=self._book)
+        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._book_stop)
         try:
             rescale.run(touched)
         except Exception as error:
             for restart in rescale.restarts:
                 restart.query.stop()
-                self._book(restart.query, self._offsets.ends(restart.query.wiring.writes))
+                self._book_stop(restart.query)
                 restart.query.start(before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
@@ -216,7 +216,8 @@ class RealTimeEngine:
             raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
         for query in self._queries:
             wiring = query.wiring
-            read = consumed(self._spark, wiring.checkpoint) or {topic: begins[topic] for topic in wiring.reads}
+            last = committed(self._spark, wiring.checkpoint)
+            read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
             self._ledgers[query.segment.name] = Ledger(wiring, read)
             query.readers = self._offsets.count(wiring.reads)
         ledgers = list(self._ledgers.values())
@@ -225,11 +226,17 @@ class RealTimeEngine:
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
-    def _book(self, query: SegmentQuery, lengths: Mapping[str, int] | None) -> None:
-        """Book the last batches of a query that was stopped, and what it had written beyond them by then."""
-        self._look()
+    def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
+        """A query was stopped: book what of its work counts, and what it wrote beyond that; returns its topics' length."""
+        ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
+        with self._reading:
+            ledger.add(query.new_batches())
+            last = committed(self._spark, query.wiring.checkpoint)
+            query.rewind(-1 if last is None else last.batch)
+            ledger.settle(ledger.began_at if last is None else last.consumed)
         if lengths is not None:
-            self._duplicates.count(self._ledgers[query.segment.name], lengths)
+            self._duplicates.count(ledger, lengths)
+        return lengths
 
     def _look(self) -> None:
         with self._reading:
@@ -243,7 +250,7 @@ class RealTimeEngine:
         """Whether the running batch should have ended long ago."""
         batches = self._ledgers[query.segment.name].batches
         since = max(query.started_at, batches[-1].end if batches else 0.0)
-        return self.now() - since > LATE * self._batch_seconds
+        return self.now() - since > late_after(self._batch_seconds)
 
     def _keep_watch(self) -> None:
         """Looks at the topics all the time, and starts again what has failed."""
@@ -262,10 +269,9 @@ class RealTimeEngine:
         try:
             if repair.query.running or self._ended.is_set() or not repair.is_due(self.now()):
                 return
-            lengths = self._offsets.ends(self._topics)
-            if lengths is None:
+            if self._offsets.ends(self._topics) is None:
                 return  # it would fail again: wait for the broker
-            self._book(repair.query, lengths)
+            self._book_stop(repair.query)
             if repair.is_hopeless:
                 self.failure = f"{repair.query.segment.name} fails again and again: {repair.query.failure}"
                 log.error(self.failure)

@@ -44,15 +44,15 @@ class Rescale:
         *,
         is_late: Callable[[SegmentQuery], bool],
         fits: Callable[[Sequence[SegmentQuery]], bool],
-        restarted: Callable[[SegmentQuery, Mapping[str, int] | None], None],
+        stopped: Callable[[SegmentQuery], Mapping[str, int] | None],
     ) -> None:
-        """`fits` says whether there are slots when these run with the new plan and the rest with the old; `restarted`
-        is told of each restart how long its topics were in between."""
+        """`fits` says whether there are slots when these run with the new plan and the rest with the old; `stopped` is
+        told of each stop, and says how long the topics are that the query wrote."""
         self._plan = plan
         self._offsets = offsets
         self._is_late = is_late
         self._fits = fits
-        self._restarted = restarted
+        self._stopped = stopped
         self.restarts: list[Restart] = []
 
     def run(self, queries: Sequence[SegmentQuery]) -> None:
@@ -73,13 +73,12 @@ class Rescale:
         self.restarts.append(restart)
         query.stop()
         restart.stop_seconds = time.time() - restart.stopped_at
-        lengths = self._offsets.ends(query.wiring.writes)
+        lengths = self._stopped(query)
         restart.length = None if lengths is None else lengths[query.wiring.writes[0]]
         began = time.time()
         query.start(self._plan, prepared)
         restart.started_at = time.time()
         restart.start_seconds = restart.started_at - began
-        self._restarted(query, lengths)
 
     def _listen(self) -> None:
         silent = [restart for restart in self.restarts if self._is_silent(restart)]

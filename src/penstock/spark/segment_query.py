@@ -18,10 +18,10 @@ from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
 from penstock.spark import meter
-from penstock.spark.kafka import Kafka, message
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment
 from penstock.spark.stage_cpu import cpu_seconds
+from penstock.spark.topics import Kafka, message
 from penstock.spark.wire import packed, unpacked
 
 # The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
@@ -140,6 +140,10 @@ class SegmentQuery:
     def stop(self) -> None:
         if self._query is not None:
             self._query.stop()
+
+    def rewind(self, batch: int) -> None:
+        """After a stop: batches after this one will be run again, and told again."""
+        self._seen = batch
 
     @property
     def running(self) -> bool:

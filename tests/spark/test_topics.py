@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.model import InvalidValueError
-from penstock.spark.kafka import kafka
+from penstock.spark.topics import kafka
 from penstock.spark.wire import packed, unpacked
 
 pytestmark = pytest.mark.xdist_group("spark")
