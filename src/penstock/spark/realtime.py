@@ -227,7 +227,7 @@ class RealTimeEngine:
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
     def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
-        """A query was stopped: book what of its work counts, and what it wrote beyond that; returns its topics' length."""
+        """Book what counts of the work of a stopped query, and what it wrote beyond that; returns its topics' length."""
         ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
         with self._reading:
             ledger.add(query.new_batches())
@@ -271,13 +271,14 @@ class RealTimeEngine:
                 return
             if self._offsets.ends(self._topics) is None:
                 return  # it would fail again: wait for the broker
+            why = repair.query.failure
             self._book_stop(repair.query)
             if repair.is_hopeless:
-                self.failure = f"{repair.query.segment.name} fails again and again: {repair.query.failure}"
+                self.failure = f"{repair.query.segment.name} fails again and again: {why}"
                 log.error(self.failure)
                 threading.Thread(target=self.stop, name="penstock-stop").start()
                 return
-            log.warning("%s failed and is started again: %s", repair.query.segment.name, repair.query.failure)
+            log.warning("%s failed and is started again: %s", repair.query.segment.name, why)
             repair.query.start(self._plan)
             self._windows.settle_until(self.now())
         finally:

@@ -99,7 +99,6 @@ class SegmentQuery:
         self._milliseconds = round(1000 * batch_seconds)
         self._one_in = one_in
         self._query: StreamingQuery | None = None
-        self._previous: StreamingQuery | None = None  # the run before, until its last batches have been read
         self._seen = -1
         self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
@@ -123,7 +122,7 @@ class SegmentQuery:
         """Begin, or go on from the checkpoint."""
         prepared = prepared or self.prepare(plan)
         settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
-        self.started_at, self._first, self._previous = time.time(), None, self._query
+        self.started_at, self._first = time.time(), None
         with settings_for_a_moment(self._spark, settings):
             self._query = prepared.start()
 
@@ -142,8 +141,8 @@ class SegmentQuery:
             self._query.stop()
 
     def rewind(self, batch: int) -> None:
-        """After a stop: batches after this one will be run again, and told again."""
-        self._seen = batch
+        """After a stop, when its batches have been read: those after this one will be run again, and told again."""
+        self._query, self._seen = None, batch
 
     @property
     def running(self) -> bool:
@@ -164,21 +163,14 @@ class SegmentQuery:
 
     def new_batches(self) -> list[Batch]:
         """The batches that ended since the last call."""
-        fresh = self._fresh(self._previous)
-        self._previous = None
-        from_this_run = self._fresh(self._query)
-        if from_this_run and self._first is None:
-            self._first = from_this_run[0]["batchId"]
-        return [self._batch(progress) for progress in (*fresh, *from_this_run)]
-
-    def _fresh(self, query: StreamingQuery | None) -> list[dict[str, Any]]:
-        """The progress of batches that nobody has read yet."""
-        last = query._jsq.lastProgress() if query is not None else None
-        if query is None or last is None or last.batchId() <= self._seen:
+        query = self._query
+        if query is None or self.last_batch <= self._seen:
             return []
         fresh = [json.loads(p.json()) for p in query._jsq.recentProgress() if p.batchId() > self._seen]
         self._seen = fresh[-1]["batchId"]
-        return fresh
+        if self._first is None:
+            self._first = fresh[0]["batchId"]
+        return [self._batch(progress) for progress in fresh]
 
     def _input(self) -> DataFrame:
         if self.wiring.schema is None:
