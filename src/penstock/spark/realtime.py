@@ -104,8 +104,13 @@ class RealTimeEngine:
                 self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
         self._open_books()
         self._make_room(self._plan)
-        for query in self._queries:
-            query.start(self._plan)
+        try:
+            for query in self._queries:
+                query.start(self._plan)
+        except Exception:
+            for query in self._queries:
+                query.stop()
+            raise
         self._windows.settle_until(self.now() + self._batch_seconds)
         self._watch.start()
 
@@ -227,7 +232,7 @@ class RealTimeEngine:
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
     def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
-        """Book what counts of the work of a stopped query, and what it wrote beyond that; returns its topics' length."""
+        """Book what counts of a stopped query's work, and what it wrote beyond that; returns its topics' lengths."""
         ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
         with self._reading:
             ledger.add(query.new_batches())
@@ -267,10 +272,10 @@ class RealTimeEngine:
         if repair.query.running or not self._changing.acquire(blocking=False):
             return  # a change under way looks after its segments itself
         try:
-            if repair.query.running or self._ended.is_set() or not repair.is_due(self.now()):
+            if repair.query.running or self._ended.is_set():
                 return
-            if self._offsets.ends(self._topics) is None:
-                return  # it would fail again: wait for the broker
+            if self._offsets.ends(self._topics) is None or not repair.is_due(self.now()):
+                return  # without a broker it would fail again, and that would not be its own fault
             why = repair.query.failure
             self._book_stop(repair.query)
             if repair.is_hopeless:
