@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -34,6 +35,9 @@ from penstock.spark.segment_query import SegmentQuery
 from penstock.spark.slots import NotEnoughSlotsError, available_slots
 
 log = logging.getLogger("penstock")
+
+
+REMEMBERED_CHANGES = 1_000
 
 
 class ChangeFailedError(PenstockError):
@@ -92,7 +96,7 @@ class RealTimeEngine:
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
-        self.changes: list[Change] = []
+        self.changes: deque[Change] = deque(maxlen=REMEMBERED_CHANGES)
 
     # The life of a job -----------------------------------------------------------------------------------------
 
@@ -177,7 +181,8 @@ class RealTimeEngine:
             self._plan = plan
 
     def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
-        before, available = self._plan, self._available()
+        # Whoever was asked for slots may know more than Spark does yet.
+        before, available = self._plan, max(self._available(), self.slots_needed(plan))
 
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
@@ -247,9 +252,9 @@ class RealTimeEngine:
         with self._reading:
             for query in self._queries:
                 self._ledgers[query.segment.name].add(query.new_batches())
-            t, lengths = self.now(), self._offsets.ends(self._topics)
-            if lengths is not None:
-                self._growth.add(t, lengths)
+        t, lengths = self.now(), self._offsets.ends(self._topics)
+        if lengths is not None:
+            self._growth.add(t, lengths)
 
     def _is_late(self, query: SegmentQuery) -> bool:
         """Whether the running batch should have ended long ago."""
