@@ -14,10 +14,18 @@ if TYPE_CHECKING:
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
+    from penstock.spark.topics import kafka
 
-_HOME = {"Function": "function", "Pipeline": "pipeline", "files": "files", "replay": "replay", "table": "table"}
+_HOME = {
+    "Function": "function",
+    "Pipeline": "pipeline",
+    "files": "files",
+    "kafka": "topics",
+    "replay": "replay",
+    "table": "table",
+}
 
-__all__ = ["Function", "Pipeline", "files", "replay", "table"]
+__all__ = ["Function", "Pipeline", "files", "kafka", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:
