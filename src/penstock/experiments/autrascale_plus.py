@@ -142,7 +142,8 @@ def fig_10() -> Item:
             f"{name} {old / 1e3:g}k to {new / 1e3:g}k records/s within {target}"
             for name, old, new, target in TABLE_5.values()
         )
-        + "; model of the old rate trained with base and bootstrap set; policy running time 5 min; seeds 0, 1, 2",
+        + "; model of the old rate trained with base and bootstrap set; policy running time 5 min, longer while "
+        "a restart's backlog drains; seeds 0, 1, 2",
         rows=tuple(rows),
         claims=(
             Claim.judged(
