@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.spark.files import files
     from penstock.spark.function import Function
+    from penstock.spark.metered import metered
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
@@ -21,11 +22,12 @@ _HOME = {
     "Pipeline": "pipeline",
     "files": "files",
     "kafka": "topics",
+    "metered": "metered",
     "replay": "replay",
     "table": "table",
 }
 
-__all__ = ["Function", "Pipeline", "files", "kafka", "replay", "table"]
+__all__ = ["Function", "Pipeline", "files", "kafka", "metered", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:
