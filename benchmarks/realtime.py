@@ -31,10 +31,10 @@ from penstock.spark.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.session import local_session
 from penstock.spark.topics import kafka
 
-RECORDS = 1_000_000
-ROUNDS = 5
+RECORDS = 600_000
+ROUNDS = 4
 STEADY_RATE = 1_000
-STEADY_SECONDS = 20
+STEADY_SECONDS = 16
 SKIPPED_SECONDS = 6
 WAYS = ("by hand", "engine", "engine, not metered")
 
