@@ -135,7 +135,7 @@ class LiveRun:
         most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
         source, broker = replay(self.trace, self.values, max_records_per_batch=most), self.stage.broker
         if broker is None:
-            return self.pipeline(source, Files(str(folder / "out"))), None
+            return self.pipeline(source, Files(str(folder / "out"), "json")), None
         topics = [f"{name}-{uuid4().hex[:8]}" for name in ("in", "out")]
         for topic in topics:
             broker.create_topic(topic, PARTITIONS)

@@ -44,7 +44,7 @@ class Setting:
 
 
 SETTINGS = {
-    "microbatch": Setting(Slo(event_latency="4 s"), 3.0, 1.0, "Spark micro-batches"),
+    "microbatch": Setting(Slo(event_latency="6 s"), 4.0, 2.0, "Spark micro-batches"),
     "realtime": Setting(Slo(event_latency="1 s"), 4.0, 2.0, "Spark real-time mode on Kafka"),
 }
 

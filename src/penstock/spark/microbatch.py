@@ -23,6 +23,7 @@ from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
 from penstock.spark.attribution import Link, Work, attribute
 from penstock.spark.batches import QUANTILES, Batch, samples
 from penstock.spark.dry_run import Trial
+from penstock.spark.jvm_clock import now
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.progress import ProgressListener
 from penstock.spark.segments import Segment, segments
@@ -93,6 +94,7 @@ class MicroBatchEngine:
         self._metering = metering
         self._segments = segments(pipeline)
         self._clock = WallClock()
+        self._now = now(spark)  # not a literal: generated code with one would be compiled anew for every batch
         self._reader = StageReader(spark.sparkContext)
         self._query: StreamingQuery | None = None
         self._lock = threading.Lock()
@@ -193,7 +195,7 @@ class MicroBatchEngine:
         began = self._clock.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
-        source = stamped(frame, self.pipeline.source.created, F.timestamp_millis(F.lit(round(began * 1e3))))
+        source = stamped(frame, self.pipeline.source.created, self._now)
         observation = Observation() if observe else None
         if observation is not None:
             source = source.observe(observation, *_times_of_creation())
