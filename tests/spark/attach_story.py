@@ -1,0 +1,172 @@
+"""Runs an unmodified query on a real standalone cluster over Kafka, attached to, and prints what became of it as JSON.
+
+A process of its own: a second Spark context cannot live beside the one that the other tests share. Each step waits
+for what it wants to see; the limit only ends a hang.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from confluent_kafka import Consumer, Producer
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock import Slo
+from penstock.spark.attach import attach
+from penstock.spark.broker import Broker
+from penstock.spark.executors import Executors, ExecutorsError
+from penstock.spark.jars import connector_jars
+from penstock.spark.session import local_session
+from penstock.spark.standalone import standalone_cluster
+
+CALM, SURGE = 20.0, 220.0  # records per second; an executor with its one slot carries somewhat under 100
+HANG_SECONDS = 90.0
+SETTINGS = {
+    "spark.executor.cores": "1",
+    "spark.cores.max": "3",
+    "spark.executor.memory": "512m",
+    "spark.decommission.enabled": "true",
+}
+GUARDS = {"patience": {"seconds": 4.0}, "stabilisation": {"seconds": 3.0}}
+
+
+class Load:
+    """Numbered records at a rate that can be changed."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        self.rate = CALM
+        self.sent = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(servers, topic), daemon=True)
+        self._thread.start()
+
+    def _run(self, servers: str, topic: str) -> None:
+        producer = Producer({"bootstrap.servers": servers})
+        due = 0.0
+        while not self._stop.wait(0.05):
+            due += self.rate * 0.05
+            while self.sent < due:
+                producer.produce(topic, str(self.sent).encode(), partition=self.sent % 6)
+                self.sent += 1
+            producer.poll(0)
+        producer.flush(30)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def start_query(spark: SparkSession, servers: str, checkpoint: str) -> StreamingQuery:
+    """Somebody's job: each record takes 10 ms."""
+    slow = "reflect('java.lang.Thread', 'sleep', cast(10 + length(value) * 0 as bigint)) = 'null'"
+    return (
+        spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers).option("subscribe", "in")
+        .option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 600).load()
+        .select("value").where(slow)
+        .writeStream.format("kafka").option("kafka.bootstrap.servers", servers).option("topic", "out")
+        .option("checkpointLocation", checkpoint).queryName("somebody's job").start()
+    )  # fmt: skip
+
+
+def until(what: str, condition: Callable[[], bool]) -> float:
+    """Seconds that it took."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > HANG_SECONDS:
+            raise TimeoutError(f"{what} did not happen")
+        time.sleep(0.1)
+    took = time.monotonic() - began
+    print(f"{what}: {took:.1f} s", file=sys.stderr, flush=True)
+    return took
+
+
+def process_of(executor: str, application: str) -> int:
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    marks = ("java", f"--executor-id {executor} ", f"--app-id {application}")
+    [pid] = [int(line.split()[0]) for line in listed.splitlines() if all(mark in line for mark in marks)]
+    return pid
+
+
+def delivered(servers: str, expected: int) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "check", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["out"])
+    seen: list[int] = []
+
+    def all_there() -> bool:
+        seen.extend(int(m.value() or b"-1") for m in consumer.consume(5000, 0.5) if not m.error())
+        return len(set(seen)) >= expected
+
+    until("every record has arrived", all_there)
+    consumer.close()
+    return seen
+
+
+def tell(spark: SparkSession, servers: str) -> dict[str, Any]:
+    executors = Executors(spark.sparkContext)
+    told: dict[str, Any] = {}
+    until("three executors are there", lambda: len(executors.present()) == 3)
+    load = Load(servers, "in")
+    query = start_query(spark, servers, tempfile.mkdtemp(dir=os.environ["PENSTOCK_TEST_FOLDER"]))
+
+    slo = Slo(event_latency="10 s")
+    watched = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s")
+    until("monitor mode would save", lambda: (watched.report().saved or 0) > 0.2)
+    watched.detach()
+    report = watched.report()
+    told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}
+    told["monitor"]["executors"] = len(executors.present())
+
+    job = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s", mode="active")
+    until("calm: one executor", lambda: len(executors.present()) == 1)
+    load.rate = SURGE
+    until("surge: three executors", lambda: len(executors.present()) == 3)
+    load.rate = CALM
+    until("calm again: one executor", lambda: len(executors.present()) == 1)
+    told["and_back"] = len(executors.present())
+
+    [victim] = [executor.id for executor in executors.present()]
+    pid = process_of(victim, spark.sparkContext.applicationId)
+    load.rate = SURGE
+    until("a change is under way", lambda: (executors.requested or 0) > 1)
+    os.kill(pid, signal.SIGKILL)
+    until("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
+    until("three executors in the end", lambda: len(executors.present()) == 3)
+    told["killed"] = {"victim": victim, "executors": [executor.id for executor in executors.present()]}
+
+    try:
+        executors.request(4)
+    except ExecutorsError as error:
+        told["too_many"] = str(error)
+    job.detach()
+    told["active"] = {"changes": job.report().changes, "saved": job.report().saved, "text": str(job.report())}
+    load.stop()
+    seen = delivered(servers, load.sent)
+    told["records"] = {"sent": load.sent, "arrived": len(set(seen)), "twice": len(seen) - len(set(seen))}
+    told["query_runs_on"] = query.isActive
+    query.stop()
+    return told
+
+
+def main() -> None:
+    with Broker() as broker, standalone_cluster(workers=2, cores=2) as cluster:
+        broker.create_topic("in", 6)
+        broker.create_topic("out", 1)
+        spark = local_session(cluster.master, jars=connector_jars(), settings=SETTINGS)
+        try:
+            print(json.dumps(tell(spark, broker.servers)))
+        finally:
+            spark.stop()
+
+
+if __name__ == "__main__":
+    main()
