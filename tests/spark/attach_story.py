@@ -27,10 +27,10 @@ from penstock.spark.broker import Broker
 from penstock.spark.executors import Executors, ExecutorsError
 from penstock.spark.jars import connector_jars
 from penstock.spark.session import local_session
-from penstock.spark.standalone import standalone_cluster
+from penstock.spark.standalone import StandaloneCluster, standalone_cluster
 
 CALM, SURGE = 20.0, 220.0  # records per second; an executor with its one slot carries somewhat under 100
-HANG_SECONDS = 90.0
+HANG_SECONDS = 240.0
 SETTINGS = {
     "spark.executor.cores": "1",
     "spark.cores.max": "3",
@@ -111,7 +111,7 @@ def delivered(servers: str, expected: int) -> list[int]:
     return seen
 
 
-def tell(spark: SparkSession, servers: str) -> dict[str, Any]:
+def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str) -> dict[str, Any]:
     executors = Executors(spark.sparkContext)
     told: dict[str, Any] = {}
     until("three executors are there", lambda: len(executors.present()) == 3)
@@ -137,7 +137,7 @@ def tell(spark: SparkSession, servers: str) -> dict[str, Any]:
     [victim] = [executor.id for executor in executors.present()]
     pid = process_of(victim, spark.sparkContext.applicationId)
     load.rate = SURGE
-    until("a change is under way", lambda: (executors.requested or 0) > 1)
+    until("a change is under way", lambda: cluster.ask()["coresused"] > 1)
     os.kill(pid, signal.SIGKILL)
     until("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
     until("three executors in the end", lambda: len(executors.present()) == 3)
@@ -163,7 +163,7 @@ def main() -> None:
         broker.create_topic("out", 1)
         spark = local_session(cluster.master, jars=connector_jars(), settings=SETTINGS)
         try:
-            print(json.dumps(tell(spark, broker.servers)))
+            print(json.dumps(tell(cluster, spark, broker.servers)))
         finally:
             spark.stop()
 

@@ -10,17 +10,17 @@ from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.clock import WallClock
+from penstock.control.controller import Controller
 from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
 from penstock.guards import chain
-from penstock.model import Execution, InvalidValueError, Mode, PenstockError, Slo, duration
+from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
 from penstock.model.errors import check_choice, check_whole
 from penstock.policies import POLICIES, Policy
 from penstock.spark.batch_cost import batch_seconds
-from penstock.spark.controller import Controller
 from penstock.spark.executors import Executors
-from penstock.spark.ledger import Ledger, Report
 from penstock.spark.query_monitor import QueryMonitor
+from penstock.spark.savings import Report, Savings
 from penstock.spark.stage_work import StageWork
 from penstock.spark.state_holders import state_holders
 from penstock.spark.whole_executors import ExecutorActuator, WholeExecutors
@@ -33,23 +33,30 @@ HEADROOM: Mapping[str, Any] = {"utilisation": 0.8}
 class Attached:
     """A query under watch. `report` may be printed at any time; `detach` leaves the query as it is."""
 
-    def __init__(self, monitor: QueryMonitor, actuator: ExecutorActuator, loop: Loop, ledger: Ledger) -> None:
+    def __init__(
+        self, query: StreamingQuery, monitor: QueryMonitor, actuator: ExecutorActuator, loop: Loop, savings: Savings
+    ) -> None:
+        self._query = query
         self._monitor = monitor
         self._actuator = actuator
-        self._ledger = ledger
+        self._savings = savings
         self._slo = loop.slo
-        self._controller = Controller(loop, loop.settings.interval_seconds)
+        self._controller = Controller(loop, self._heard)
         self._controller.start()
 
     def detach(self) -> None:
         """Stop watching. The query runs on, with the executors that it has."""
         self._actuator.given_up = True
         self._controller.stop()
-        self._ledger.close()
 
     def report(self) -> Report:
         """What it did or would do, what that saves, and what it cannot see."""
-        return self._ledger.report(self._cannot_see())
+        return self._savings.report(self._cannot_see())
+
+    def _heard(self, cycle: Cycle) -> None:
+        self._savings.add(cycle)
+        if not self._query.isActive:
+            self._controller.stop()
 
     def _cannot_see(self) -> list[str]:
         spots = [
@@ -103,18 +110,15 @@ def attach(
     monitor = QueryMonitor(
         query, work, theirs.present, clock, batch_seconds(slo, trigger_seconds), lambda: actuator.settled_at
     )
-    name = query.name or str(query.id)
-    ledger = Ledger(
-        open_store(store, name) if store is None or isinstance(store, str) else store,
-        slo, Mode(mode), theirs.cores_each, most,
-    )  # fmt: skip
+    if store is None or isinstance(store, str):
+        store = open_store(store, job=query.name or str(query.id))
     loop = Loop(
         topology=whole.topology(least, most),
         slo=slo,
         policy=_policy(policy, options),
         monitor=monitor,
         actuator=actuator,
-        store=ledger,
+        store=store,
         clock=clock,
         guards=whole.among(chain(_guards(guards, Mode(mode)))),
         execution=Execution.IN_TURN,
@@ -122,7 +126,7 @@ def attach(
         settings=Settings(interval_seconds=seconds),
     )
     loop.resume()
-    return Attached(monitor, actuator, loop, ledger)
+    return Attached(query, monitor, actuator, loop, Savings(slo, Mode(mode), theirs.cores_each, most))
 
 
 def _bounds(executors: tuple[int, int]) -> tuple[int, int]:

@@ -1,0 +1,198 @@
+"""One segment of a real-time job as one streaming query: built, started, stopped, and its batches read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
+
+from penstock.model import Latency, Plan
+from penstock.spark import meter
+from penstock.spark.kafka import Kafka, message
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.segments import Segment
+from penstock.spark.stage_cpu import cpu_seconds
+from penstock.spark.wire import packed, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one finished batch of a segment showed.
+
+    number              as Spark counts them
+    start, end          Unix seconds
+    records_in          records read from the topics
+    consumed            records read so far of each topic, since it exists
+    operators           what was measured inside each operator
+    cpu_seconds         of each operator's stage, where it is known
+    processing, event   latency at the end of the way, if that is in this segment
+    """
+
+    number: int
+    start: float
+    end: float
+    records_in: int
+    consumed: Mapping[str, int]
+    operators: Mapping[str, meter.Metered]
+    cpu_seconds: Mapping[str, float]
+    processing: Latency | None
+    event: Latency | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Where a segment stands.
+
+    segment     its operators
+    source      the topic, or the internal topics, that it reads; all of the same brokers
+    reads       their names
+    schema      the columns of what internal topics carry; None: this is the pipeline's own source
+    hands_on    the internal topic for other segments; None: nobody reads its output
+    journey     the operator at which the latency of the whole way is measured, if it is in this segment
+    checkpoint  the folder of its query
+    """
+
+    segment: Segment
+    source: Kafka
+    reads: tuple[str, ...]
+    schema: StructType | None
+    hands_on: Kafka | None
+    journey: str | None
+    checkpoint: str
+
+    @property
+    def outputs(self) -> tuple[Kafka, ...]:
+        """Every topic that its output goes to, the internal one first."""
+        internal = () if self.hands_on is None else (self.hands_on,)
+        return (*internal, *(sink for sink in self.segment.sinks if isinstance(sink, Kafka)))
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        return tuple(output.topic for output in self.outputs)
+
+
+class SegmentQuery:
+    """Runs one segment with whatever plan it is started with, always from the same checkpoint."""
+
+    def __init__(
+        self, spark: SparkSession, pipeline: Pipeline, wiring: Wiring, batch_seconds: float, one_in: int | None
+    ) -> None:
+        self.wiring = wiring
+        self.segment = wiring.segment
+        self._spark = spark
+        self._pipeline = pipeline
+        self._batch_seconds = batch_seconds
+        self._one_in = one_in
+        self._query: StreamingQuery | None = None
+        self._seen = -1
+        self.started_at = 0.0
+        self.readers = 1  # partitions of all topics that it reads
+
+    def frame(self, plan: Plan) -> DataFrame:
+        """The stream behind the last operator."""
+        frame = self._input()
+        for name in self.segment.operators:
+            step = self._pipeline.steps[name]
+            frame = frame.repartition(plan[name], *step.key)
+            if self._one_in is None:
+                frame = step.function(frame)
+            else:
+                frame = meter.left(step.function(meter.arrived(frame, self._one_in)), name)
+                if name == self.wiring.journey:
+                    frame = meter.arrived_at_the_end(frame)
+        return meter.without_start(frame)
+
+    def start(self, plan: Plan) -> None:
+        self.started_at = time.time()
+        length = f"{round(1000 * self._batch_seconds)}ms"
+        self._spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", length)  # 5 s, unless we say less
+        self._query = (
+            self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
+            .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
+            .trigger(realTime=length.replace("ms", " milliseconds"))  # type: ignore[call-overload]
+            .queryName(f"{self._pipeline.name}: {self.segment.name}").start()
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        if self._query is not None:
+            self._query.stop()
+
+    @property
+    def running(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    @property
+    def failure(self) -> str | None:
+        """Why the query ended, in its own words."""
+        if self._query is None or (error := self._query.exception()) is None:
+            return None
+        return str(error)
+
+    @property
+    def last_batch(self) -> int:
+        """The number of the batch that ended last in this run; -1 if none has."""
+        progress = self._query._jsq.lastProgress() if self._query is not None else None
+        return -1 if progress is None else int(progress.batchId())
+
+    def new_batches(self) -> list[Batch]:
+        """The batches that ended since the last call."""
+        if self._query is None or self.last_batch <= self._seen:
+            return []
+        recent = self._query._jsq.recentProgress()
+        fresh = [p for p in recent if p.batchId() > self._seen]
+        self._seen = max(p.batchId() for p in fresh)
+        return [self._batch(json.loads(p.json())) for p in fresh]
+
+    def _input(self) -> DataFrame:
+        if self.wiring.schema is None:
+            return meter.taken_now(self.wiring.source.stream(self._spark), self.wiring.source.created)
+        messages = self.wiring.source.reader(self._spark, self.wiring.reads).load()
+        return unpacked(messages, self.wiring.schema)
+
+    def _messages(self, frame: DataFrame) -> DataFrame:
+        """What goes to Kafka: each record once, or once for each topic if there are several."""
+        messages = [message(frame)] * len(self.wiring.outputs)
+        if self.wiring.hands_on is not None:
+            messages[0] = F.lit(None).cast("binary").alias("key"), packed(frame).cast("binary").alias("value")
+        if len(messages) == 1:
+            return frame.select(*messages[0])
+        addressed = [
+            F.struct(F.lit(topic).alias("topic"), *both)
+            for topic, both in zip(self.wiring.writes, messages, strict=True)
+        ]  # fmt: skip
+        return frame.select(F.inline(F.array(*addressed)))
+
+    def _writer_options(self) -> dict[str, str]:
+        options = self.wiring.outputs[0].writer_options
+        if len(self.wiring.outputs) > 1:
+            del options["topic"]  # each record says itself where it goes
+        return options
+
+    def _batch(self, progress: dict[str, Any]) -> Batch:
+        start = datetime.fromisoformat(progress["timestamp"]).timestamp()
+        observed = {name: dict(figures) for name, figures in progress.get("observedMetrics", {}).items()}
+        names = self.segment.operators
+        cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names))
+        return Batch(
+            number=progress["batchId"],
+            start=start,
+            end=start + progress["batchDuration"] / 1000,
+            records_in=progress["numInputRows"],
+            consumed={topic: n for source in progress["sources"] for topic, n in _totals(source["endOffset"]).items()},
+            operators={name: meter.metered(observed, name) for name in names},
+            cpu_seconds={} if cpu is None else dict(zip(names, cpu, strict=True)),
+            processing=meter.latency(observed, "processing"),
+            event=meter.latency(observed, "event"),
+        )
+
+
+def _totals(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    return {topic: sum(partitions.values()) for topic, partitions in offsets.items()}
