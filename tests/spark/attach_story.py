@@ -22,9 +22,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock import Slo
-from penstock.spark.attach import attach
+from penstock.model import PenstockError
+from penstock.spark import attach
 from penstock.spark.broker import Broker
-from penstock.spark.executors import Executors, ExecutorsError
+from penstock.spark.executors import Executors
 from penstock.spark.jars import connector_jars
 from penstock.spark.session import local_session
 from penstock.spark.standalone import StandaloneCluster, standalone_cluster
@@ -111,59 +112,75 @@ def delivered(servers: str, expected: int) -> list[int]:
     return seen
 
 
-def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str) -> dict[str, Any]:
-    executors = Executors(spark.sparkContext)
-    told: dict[str, Any] = {}
-    until("three executors are there", lambda: len(executors.present()) == 3)
-    load = Load(servers, "in")
-    query = start_query(spark, servers, tempfile.mkdtemp(dir=os.environ["PENSTOCK_TEST_FOLDER"]))
+def refusal(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except PenstockError as error:
+        return str(error)
+    return "nothing was refused"
 
-    slo = Slo(event_latency="10 s")
-    watched = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s")
-    until("monitor mode would save", lambda: (watched.report().saved or 0) > 0.2)
-    watched.detach()
-    report = watched.report()
+
+def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoint: str) -> dict[str, Any]:
+    executors, slo = Executors(spark.sparkContext), Slo(event_latency="10 s")
+    told: dict[str, Any] = {"executors": []}
+
+    def reached(what: str, count: int) -> None:
+        until(f"{what}: {count} executors", lambda: len(executors.present()) == count)
+        told["executors"].append(count)
+
+    reached("at first", 3)
+    load = Load(servers, "in")
+    query = start_query(spark, servers, checkpoint)
+    told["refused"] = {
+        "request": refusal(lambda: executors.request(4)),
+        "wait": refusal(lambda: executors.wait_for(5, limit=0.5)),
+        "attach": refusal(lambda: attach(query, slo=slo, executors=(1, 4))),
+    }
+
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s")
+    until("monitor mode would save", lambda: (watch.report().saved or 0) > 0.2)
+    watch.detach()
+    report = watch.report()
     told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}
     told["monitor"]["executors"] = len(executors.present())
 
-    job = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s", mode="active")
-    until("calm: one executor", lambda: len(executors.present()) == 1)
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s", mode="active")
+    reached("calm", 1)
     load.rate = SURGE
-    until("surge: three executors", lambda: len(executors.present()) == 3)
+    reached("surge", 3)
     load.rate = CALM
-    until("calm again: one executor", lambda: len(executors.present()) == 1)
-    told["and_back"] = len(executors.present())
+    reached("calm again", 1)
 
     [victim] = [executor.id for executor in executors.present()]
-    pid = process_of(victim, spark.sparkContext.applicationId)
+    process = process_of(victim, spark.sparkContext.applicationId)
     load.rate = SURGE
     until("a change is under way", lambda: cluster.ask()["coresused"] > 1)
-    os.kill(pid, signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
     until("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
-    until("three executors in the end", lambda: len(executors.present()) == 3)
+    until("the plan is reached in the end", lambda: len(executors.present()) == 3)
     told["killed"] = {"victim": victim, "executors": [executor.id for executor in executors.present()]}
 
-    try:
-        executors.request(4)
-    except ExecutorsError as error:
-        told["too_many"] = str(error)
-    job.detach()
-    told["active"] = {"changes": job.report().changes, "saved": job.report().saved, "text": str(job.report())}
+    watch.detach()
+    told["after_detaching"] = {"active": query.isActive, "executors": len(executors.present())}
+    told["active"] = {"changes": watch.report().changes, "text": str(watch.report())}
     load.stop()
     seen = delivered(servers, load.sent)
     told["records"] = {"sent": load.sent, "arrived": len(set(seen)), "twice": len(seen) - len(set(seen))}
-    told["query_runs_on"] = query.isActive
     query.stop()
     return told
 
 
 def main() -> None:
-    with Broker() as broker, standalone_cluster(workers=2, cores=2) as cluster:
+    with (
+        tempfile.TemporaryDirectory() as checkpoint,
+        Broker() as broker,
+        standalone_cluster(workers=2, cores=2) as cluster,
+    ):
         broker.create_topic("in", 6)
         broker.create_topic("out", 1)
         spark = local_session(cluster.master, jars=connector_jars(), settings=SETTINGS)
         try:
-            print(json.dumps(tell(cluster, spark, broker.servers)))
+            print(json.dumps(tell(cluster, spark, broker.servers, checkpoint)))
         finally:
             spark.stop()
 

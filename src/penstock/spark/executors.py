@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from py4j.java_gateway import is_instance_of
@@ -138,17 +138,25 @@ def sizes(context: SparkContext) -> tuple[int, int]:
 
 def check_context(context: SparkContext) -> None:
     """Refuse an application whose executors cannot be changed while it runs."""
-    configuration, master = context.getConf(), context.master or ""
-    if master == "local" or master.startswith("local["):
-        raise ExecutorsError(f"master {master} has no executors to change: it runs everything inside the driver")
-    if configuration.get("spark.dynamicAllocation.enabled") == "true":
-        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: two controllers would fight each other")
+    master = context.master or ""
+    check_settings(master, dict(context.getConf().getAll()))
     backend = context._jsc.sc().schedulerBackend()
     if not is_instance_of(context._gateway, backend, "org.apache.spark.ExecutorAllocationClient"):
         raise ExecutorsError(f"master {master} cannot change executors while a job runs")
-    if configuration.get("spark.decommission.enabled") != "true":
+
+
+def check_settings(master: str, settings: Mapping[str, str]) -> None:
+    """Refuse a configuration under which executors cannot be changed, or not without harm.
+
+    >>> check_settings("yarn", {"spark.decommission.enabled": "true"})
+    """
+    if master == "local" or master.startswith("local["):
+        raise ExecutorsError(f"master {master} has no executors to change: it runs everything inside the driver")
+    if settings.get("spark.dynamicAllocation.enabled", "").lower() == "true":
+        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: two controllers would fight each other")
+    if settings.get("spark.decommission.enabled", "").lower() != "true":
         raise ExecutorsError("spark.decommission.enabled must be true: executors leave by decommissioning")
     if master.startswith(("spark://", "local-cluster")):
         for setting in ("spark.executor.cores", "spark.cores.max"):
-            if configuration.get(setting) is None:
+            if setting not in settings:
                 raise ExecutorsError(f"{setting} must be set: a standalone application takes every core otherwise")
