@@ -106,3 +106,13 @@ def test_a_local_session_is_refused(spark: SparkSession, tmp_path: Path) -> None
             attach(query, slo=Slo(), executors=(1, 3), mode="passive")
     finally:
         query.stop()
+
+
+def test_a_query_that_does_not_go_on_in_micro_batches_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    query = (
+        spark.readStream.format("rate").load().writeStream.format("noop").trigger(availableNow=True)
+        .option("checkpointLocation", str(tmp_path)).start()
+    )  # fmt: skip
+    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be attached to"):
+        attach(query, slo=Slo(), executors=(1, 3))
+    query.stop()

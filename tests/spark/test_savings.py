@@ -29,7 +29,7 @@ def savings(mode: Mode) -> Savings:
 
 def test_monitor_mode_compares_what_was_decided_with_what_was_taken() -> None:
     added = savings(Mode.MONITOR)
-    for t in (0.0, 10.0, 20.0):
+    for t in (100.0, 110.0, 120.0):
         added.add(cycle(t, Mode.MONITOR, before=4, decided=1))
     report = added.report()
     assert (report.core_seconds, report.decided_core_seconds, report.seconds) == (160, 40, 20)

@@ -173,6 +173,6 @@ def _trigger_seconds(query: StreamingQuery) -> float:
     if kind == "ProcessingTimeTrigger":
         return float(trigger.intervalMs()) / 1e3
     raise PenstockError(
-        f"a query with a {kind.removesuffix('$')} cannot be attached to, only one that goes on in micro-batches; "
+        f"a query with trigger {kind.removesuffix('$')} cannot be attached to, only one that goes on in micro-batches; "
         "a Pipeline runs in real-time mode under Penstock"
     )
