@@ -151,6 +151,7 @@ def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoi
     load.rate = CALM
     reached("calm again", 1)
 
+    until("those that leave have left", lambda: cluster.ask()["coresused"] == 1)
     [victim] = [executor.id for executor in executors.present()]
     process = process_of(victim, spark.sparkContext.applicationId)
     load.rate = SURGE

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.spark.attach import attach
+    from penstock.spark.attached import attach
     from penstock.spark.files import files
     from penstock.spark.function import Function
     from penstock.spark.pipeline import Pipeline
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Function": "function",
     "Pipeline": "pipeline",
-    "attach": "attach",
+    "attach": "attached",
     "files": "files",
     "replay": "replay",
     "table": "table",
