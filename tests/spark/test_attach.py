@@ -71,12 +71,12 @@ def test_detaching_leaves_the_query_and_its_executors_alone(story: dict[str, Any
 
 
 def test_more_than_the_application_may_have_is_refused(story: dict[str, Any]) -> None:
-    assert story["refused"]["request"].startswith("4 executors of 1 cores are more than spark.cores.max (3)")
+    assert story["refused"]["request"].startswith("4 executors of 1 core are more than spark.cores.max (3)")
     assert story["refused"]["attach"] == "executors must be at most 3: spark.cores.max has room for no more"
 
 
 def test_a_cluster_with_nothing_to_give_is_waited_for_and_then_said(story: dict[str, Any]) -> None:
-    assert story["refused"]["wait"].startswith("the cluster gave 3 of 5 executors within 0.5 s: it has no 1 cores")
+    assert story["refused"]["wait"].startswith("the cluster gave 3 of 5 executors within 0.5 s: no worker has 1 core")
 
 
 def test_the_page_shows_the_example_as_it_is() -> None:
