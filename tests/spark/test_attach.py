@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +29,15 @@ EXAMPLE = "examples/attached_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
 
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(penstock.__file__).parent.parent)}
+
+
 def run(script: Path, *arguments: str) -> str:
     """In a process of its own: a second Spark context cannot live beside the one that the other tests share."""
-    source = str(Path(penstock.__file__).parent.parent)
     done = subprocess.run(
         [sys.executable, str(script), *arguments],
-        env={**os.environ, "PYTHONPATH": source},
+        env=environment(),
         capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-5000:]
@@ -84,12 +90,43 @@ def test_the_page_shows_the_example_as_it_is() -> None:
     assert (ROOT / EXAMPLE).read_text(encoding="utf-8") in shown
 
 
-def test_the_example_runs_on_a_cluster_as_the_page_shows_it() -> None:
-    with standalone_cluster(workers=1, cores=3) as cluster:
-        said = run(ROOT / EXAMPLE, cluster.master, "monitor", "30")
-    assert "attached for" in said
+def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_process(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock.spark.standalone", "--workers", "1", "--cores", "3"],
+        env={**environment(), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        master = process.stdout.readline().strip()
+        said = run(ROOT / EXAMPLE, master, "monitor", "30")
+    finally:
+        process.kill()
+        process.communicate()
     assert "in monitor mode, 0 changes made" in said
     assert "decided: job " in said
+    host, port = master.removeprefix("spark://").split(":")
+    wait_until(lambda: not answers(host, int(port)))
+
+
+def answers(host: str, port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex((host, port)) == 0
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + HANG_SECONDS
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_cluster_takes_whole_workers_with_whole_cores() -> None:
+    with (
+        pytest.raises(InvalidValueError, match=r"^workers must be a whole number of at least 1"),
+        standalone_cluster(0),
+    ):
+        pass
 
 
 def test_a_local_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
