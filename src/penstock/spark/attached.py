@@ -66,7 +66,7 @@ class Attached:
         ]
         if self._slo.statistic != "mean":
             spots.append(f"progress events give means only, so the {self._slo.statistic} of the target is the mean")
-        slots, tasks = self._actuator.plan().widest, self._monitor.most_tasks
+        slots, tasks = self._savings.slots, self._monitor.most_tasks
         if 0 < tasks < slots:
             spots.append(f"no stage has more than {tasks} tasks, so {slots - tasks} of {slots} slots stay idle")
         return spots

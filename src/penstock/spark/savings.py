@@ -83,6 +83,11 @@ class Savings:
         self._changes = self._windows = self._missed = 0
         self._taken = self._decided = 0.0
 
+    @property
+    def slots(self) -> int:
+        """What the job had at the last decision; asked for even when Spark is gone."""
+        return self._cycles[-1].before.widest if self._cycles else 0
+
     def report(self, cannot_see: Sequence[str] = ()) -> Report:
         seconds = self._cycles[-1].t - self._first_t if self._first_t is not None else 0.0
         return Report(
