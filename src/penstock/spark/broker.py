@@ -69,6 +69,10 @@ class Broker:
     def servers(self) -> str:
         return f"127.0.0.1:{self._port}"
 
+    @property
+    def process_id(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
     def __enter__(self) -> Self:
         try:
             self._format()

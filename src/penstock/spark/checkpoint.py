@@ -1,25 +1,43 @@
-"""What a query's checkpoint says of Kafka: how far the query had read when its last batch ended."""
+"""What a query's checkpoint says of Kafka: how far the query will have read when it starts again.
+
+Real-time mode writes its checkpoint beside the data's way: a batch whose end was told may be missing in it when a query
+is stopped just then, and one whose end was not told may be there. Only the checkpoint knows where the next run begins.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 
-def consumed(spark: SparkSession, checkpoint: str) -> dict[str, int]:
-    """Records read of each topic, since the topic exists; empty for a query that never finished a batch."""
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The last batch that will not be read again, and the records of each topic read by its end."""
+
+    batch: int
+    consumed: Mapping[str, int]
+
+
+def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
+    """What the next run of a query goes on from; None if it has to begin at the beginning."""
     jvm: Any = spark.sparkContext._jvm
-    folder = jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets")
-    files = folder.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
-    if not files.exists(folder):
-        return {}
-    batches = [int(found.getPath().getName()) for found in files.listStatus(folder) if _is_batch(found.getPath())]
-    if not batches:
-        return {}
-    [text] = [row.value for row in spark.read.text(f"{checkpoint}/offsets/{max(batches)}", wholetext=True).collect()]
-    return read_offsets(text)
+    commits = jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")
+    files = commits.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    if not files.exists(commits):
+        return None
+    names = [found.getPath().getName() for found in files.listStatus(commits)]
+    batch = max((int(name) for name in names if name.isdigit()), default=None)
+    if batch is None:
+        return None
+    stream = files.open(jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets/{batch}"))
+    try:
+        return Committed(batch, read_offsets(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")))
+    finally:
+        stream.close()
 
 
 def read_offsets(text: str) -> dict[str, int]:
@@ -32,7 +50,3 @@ def read_offsets(text: str) -> dict[str, int]:
     for line in text.splitlines()[2:]:  # version, metadata, then a line for each source
         totals.update({topic: sum(partitions.values()) for topic, partitions in json.loads(line).items()})
     return totals
-
-
-def _is_batch(path: Any) -> bool:
-    return str(path.getName()).isdigit()

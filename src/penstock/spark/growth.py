@@ -22,7 +22,8 @@ class Growth:
         self._tolerance_seconds = tolerance_seconds
 
     def add(self, t: float, lengths: Mapping[str, int]) -> None:
-        self._looks.append((t, dict(lengths)))
+        if not self._looks or t > self._looks[-1][0]:  # two may look at once, and the later one be told first
+            self._looks.append((t, dict(lengths)))
 
     def at(self, topic: str, t: float) -> float | None:
         """Records in the topic at `t`; None where nobody looked around that time."""

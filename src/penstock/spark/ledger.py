@@ -36,9 +36,10 @@ class Ledger:
         self.batches: deque[Batch] = deque(maxlen=remembered)
         self.records_in = 0
         self.records_out = 0
+        self.began_at = dict(consumed)
         self._consumed = dict(consumed)
         self._consumed_at: float | None = None
-        self._typical: Batch | None = None  # the newest batch that had records: its costs and ratios
+        self._typical: Batch | None = None  # the newest one with records: its costs and ratios
 
     def add(self, batches: Iterable[Batch]) -> None:
         for batch in batches:
@@ -47,8 +48,16 @@ class Ledger:
             self.records_out += batch.operators[self.wiring.segment.name].records_out
             self._consumed = dict(batch.consumed)
             self._consumed_at = batch.end
-            if batch.records_in:
+            if batch.records_in and not batch.warm_up:
                 self._typical = batch
+
+    def settle(self, consumed: Mapping[str, int]) -> None:
+        """The query was stopped, and goes on from here: what is booked beyond is undone, what is missing is added."""
+        ratio = self.records_out_per_record
+        difference = sum(consumed.values()) - sum(self._consumed.values())
+        self.records_in += difference
+        self.records_out += round(ratio * difference)
+        self._consumed = dict(consumed)
 
     @property
     def records_out_per_record(self) -> float:

@@ -19,6 +19,7 @@ from penstock.model import Latency
 from penstock.spark.jvm_clock import milliseconds, nanoseconds, now
 from penstock.spark.stamp import CREATED, STAMP, TAKEN, stamped
 
+MEASURE_ONE_IN = 16
 STARTED = "started"
 JOURNEY = "penstock: journey"  # no operator has this name: topic names and checkpoints could not bear it
 _SHARES = (0.5, 0.95, 0.99)

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 LOUD = (
     "org.apache.spark.shuffle.streaming",
     "org.apache.spark.sql.execution.datasources.v2",
+    "org.apache.spark.sql.execution.streaming.runtime",
     "org.apache.spark.util.ErrorNotifier",
     "org.apache.spark.util.Utils",
     "org.apache.spark.executor.Executor",

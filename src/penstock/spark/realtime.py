@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
+from penstock.control.clock import WallClock
 from penstock.control.think import sentence
-from penstock.model import InvalidValueError, PenstockError, Plan, Sample
+from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
 from penstock.spark.change import Change
-from penstock.spark.checkpoint import consumed
-from penstock.spark.dry_run import dry_run
+from penstock.spark.checkpoint import committed
+from penstock.spark.dry_run import Trial
 from penstock.spark.duplicates import Duplicates
 from penstock.spark.growth import Growth
 from penstock.spark.ledger import Ledger
+from penstock.spark.meter import MEASURE_ONE_IN
 from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.quiet import hush_stopped_tasks
-from penstock.spark.realtime_windows import LATE, Windows
+from penstock.spark.realtime_windows import Windows, late_after
 from penstock.spark.realtime_wiring import wire
 from penstock.spark.repair import Repair
 from penstock.spark.rescale import Rescale, Restart
@@ -34,17 +37,28 @@ from penstock.spark.slots import NotEnoughSlotsError, available_slots
 log = logging.getLogger("penstock")
 
 
+REMEMBERED_CHANGES = 1_000
+
+
 class ChangeFailedError(PenstockError):
     """A change could not be made; the old plan is in force."""
 
 
+class JobFailedError(PenstockError):
+    """A segment failed again and again."""
+
+
 class RealTimeEngine:
-    """Runs a pipeline. It is the monitor and the actuator of the control loop."""
+    """Runs a pipeline in real time. See `penstock.spark.engine.Engine`."""
+
+    execution: ClassVar[Execution] = Execution.AT_ONCE
+    actuation: ClassVar[Actuation] = Actuation.RESTART
 
     def __init__(
         self,
         spark: SparkSession,
         pipeline: Pipeline,
+        trials: Mapping[str, Trial],
         plan: Plan,
         checkpoint: str,
         *,
@@ -52,7 +66,7 @@ class RealTimeEngine:
         slots: int | None = None,
         ask_for_slots: Callable[[int], bool] = lambda slots: False,
         internal_partitions: int = 1,
-        measure_one_in: int | None = 16,
+        measure_one_in: int | None = MEASURE_ONE_IN,
     ) -> None:
         """Checks everything and starts nothing.
 
@@ -61,7 +75,7 @@ class RealTimeEngine:
         internal_partitions  of each topic between segments; a reader holds a slot for each
         measure_one_in       records of which one is timed; None: no metering at all, for comparisons
         """
-        self.topology = pipeline.topology()
+        self.topology = pipeline.topology(self.actuation)
         plan.check(self.topology)
         self._spark = spark
         self._plan = plan
@@ -69,19 +83,20 @@ class RealTimeEngine:
         self._slots = slots
         self._ask_for_slots = ask_for_slots
         self._internal_partitions = internal_partitions
-        wirings = wire(pipeline, dry_run(spark, pipeline), checkpoint)
+        wirings = wire(pipeline, trials, checkpoint)
         self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, measure_one_in) for wiring in wirings]
         self._source = wirings[0].source
         self._offsets = Offsets(self._source.servers)
         self._growth = Growth()
         self._ledgers: dict[str, Ledger] = {}
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
+        self._clock = WallClock()
         self._changing = threading.RLock()
-        self._reading = threading.Lock()
+        self._reading = threading.Lock()  # of batches: each is booked once
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
-        self.changes: list[Change] = []
+        self.changes: deque[Change] = deque(maxlen=REMEMBERED_CHANGES)
 
     # The life of a job -----------------------------------------------------------------------------------------
 
@@ -93,8 +108,14 @@ class RealTimeEngine:
                 self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
         self._open_books()
         self._make_room(self._plan)
-        for query in self._queries:
-            query.start(self._plan)
+        try:
+            for query in self._queries:
+                query.start(self._plan)
+        except Exception:
+            for query in self._queries:
+                query.stop()
+            raise
+        self._windows.settle_until(self.now() + self._batch_seconds)
         self._watch.start()
 
     def stop(self) -> None:
@@ -112,8 +133,11 @@ class RealTimeEngine:
         return not self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job ends; says whether it did."""
-        return self._ended.wait(seconds)
+        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it, if that is an error."""
+        ended = self._ended.wait(seconds)
+        if self.failure is not None:
+            raise JobFailedError(self.failure)
+        return ended
 
     @property
     def duplicates(self) -> int:
@@ -125,7 +149,10 @@ class RealTimeEngine:
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
         self._look()
-        return self._windows.read(time.time(), self._plan)
+        return self._windows.read(self.now(), self._plan)
+
+    def now(self) -> float:
+        return self._clock.now()
 
     def plan(self) -> Plan:
         return self._plan
@@ -134,7 +161,10 @@ class RealTimeEngine:
         """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
         plan.check(self.topology)
         with self._changing:
-            before, t, known = self._plan, time.time(), self.duplicates
+            if not self._watch.is_alive():  # the job has not begun: it starts with this plan
+                self._plan = plan
+                return
+            before, t, known = self._plan, self.now(), self.duplicates
             touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
             if touched:
                 self._make_room(plan)
@@ -151,7 +181,8 @@ class RealTimeEngine:
             self._plan = plan
 
     def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
-        before, available = self._plan, self._available()
+        # Whoever was asked for slots may know more than Spark does yet.
+        before, available = self._plan, max(self._available(), self.slots_needed(plan))
 
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
@@ -166,7 +197,7 @@ class RealTimeEngine:
                 restart.query.start(before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
-            self._windows.settle_until(time.time())
+            self._windows.settle_until(self.now())
         return rescale.restarts
 
     # Slots -----------------------------------------------------------------------------------------------------
@@ -195,35 +226,41 @@ class RealTimeEngine:
             raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
         for query in self._queries:
             wiring = query.wiring
-            read = consumed(self._spark, wiring.checkpoint) or {topic: begins[topic] for topic in wiring.reads}
+            last = committed(self._spark, wiring.checkpoint)
+            read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
             self._ledgers[query.segment.name] = Ledger(wiring, read)
             query.readers = self._offsets.count(wiring.reads)
         ledgers = list(self._ledgers.values())
-        now = time.time()
+        now = self.now()
         self._growth.add(now, lengths)
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
-    def _book_stop(self, query: SegmentQuery) -> None:
-        """Right after a stop: book its last batches, then what it wrote beyond them."""
-        self._look()
-        lengths = self._offsets.ends(query.wiring.writes)
+    def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
+        """Book what counts of a stopped query's work, and what it wrote beyond that; returns its topics' lengths."""
+        ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
+        with self._reading:
+            ledger.add(query.new_batches())
+            last = committed(self._spark, query.wiring.checkpoint)
+            query.rewind(-1 if last is None else last.batch)
+            ledger.settle(ledger.began_at if last is None else last.consumed)
         if lengths is not None:
-            self._duplicates.count(self._ledgers[query.segment.name], lengths)
+            self._duplicates.count(ledger, lengths)
+        return lengths
 
     def _look(self) -> None:
         with self._reading:
             for query in self._queries:
                 self._ledgers[query.segment.name].add(query.new_batches())
-            t, lengths = time.time(), self._offsets.ends(self._topics)
-            if lengths is not None:
-                self._growth.add(t, lengths)
+        t, lengths = self.now(), self._offsets.ends(self._topics)
+        if lengths is not None:
+            self._growth.add(t, lengths)
 
     def _is_late(self, query: SegmentQuery) -> bool:
         """Whether the running batch should have ended long ago."""
         batches = self._ledgers[query.segment.name].batches
         since = max(query.started_at, batches[-1].end if batches else 0.0)
-        return time.time() - since > LATE * self._batch_seconds
+        return self.now() - since > late_after(self._batch_seconds)
 
     def _keep_watch(self) -> None:
         """Looks at the topics all the time, and starts again what has failed."""
@@ -240,18 +277,19 @@ class RealTimeEngine:
         if repair.query.running or not self._changing.acquire(blocking=False):
             return  # a change under way looks after its segments itself
         try:
-            if repair.query.running or self._ended.is_set() or not repair.is_due(time.time()):
+            if repair.query.running or self._ended.is_set():
                 return
-            if self._offsets.ends(self._topics) is None:
-                return  # it would fail again: wait for the broker
+            if self._offsets.ends(self._topics) is None or not repair.is_due(self.now()):
+                return  # without a broker it would fail again, and that would not be its own fault
+            why = repair.query.failure
             self._book_stop(repair.query)
             if repair.is_hopeless:
-                self.failure = f"{repair.query.segment.name} fails again and again: {repair.query.failure}"
+                self.failure = f"{repair.query.segment.name} fails again and again: {why}"
                 log.error(self.failure)
                 threading.Thread(target=self.stop, name="penstock-stop").start()
                 return
-            log.warning("%s failed and is started again: %s", repair.query.segment.name, repair.query.failure)
+            log.warning("%s failed and is started again: %s", repair.query.segment.name, why)
             repair.query.start(self._plan)
-            self._windows.settle_until(time.time())
+            self._windows.settle_until(self.now())
         finally:
             self._changing.release()

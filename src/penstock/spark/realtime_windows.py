@@ -12,8 +12,12 @@ from penstock.model import Latency, OperatorSample, Plan, Sample
 from penstock.spark.growth import Growth
 from penstock.spark.ledger import Flow, Ledger
 
-LATE = 1.5
-"""A batch that takes this many times its length is late."""
+GRACE_SECONDS = 3.0
+
+
+def late_after(batch_seconds: float) -> float:
+    """A batch that takes longer than this cannot drain its queues. Ending a batch takes a moment in itself."""
+    return batch_seconds + max(GRACE_SECONDS, batch_seconds / 2)
 
 
 class Windows:
@@ -36,10 +40,10 @@ class Windows:
         """The windows that ended since the last call."""
         samples = []
         for batch in list(self._ledgers[-1].batches):
-            if batch.end > self._end and batch.records_in + batch.end > 0:
+            if batch.end > self._end:
                 samples.append(self._sample(max(batch.start, self._end), batch.end, plan))
                 self._end = batch.end
-        if now - self._end > LATE * self._batch_seconds:
+        if now - self._end > late_after(self._batch_seconds):
             samples.append(self._sample(self._end, now, plan))
             self._end = now
         return samples

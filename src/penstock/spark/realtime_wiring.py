@@ -11,10 +11,10 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
 from penstock.spark.dry_run import Trial
-from penstock.spark.kafka import Kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segment_query import Wiring
 from penstock.spark.segments import segments
+from penstock.spark.topics import Kafka
 
 log = logging.getLogger("penstock")
 
@@ -69,8 +69,8 @@ def check(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> K
 def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
     """The topic with an operator's output. A job with another checkpoint is another job.
 
-    >>> internal_topic("clicks", "parse", "/tmp/a")
-    'penstock-clicks-parse-afe7db94'
+    >>> internal_topic("clicks", "parse", "s3://jobs/clicks")
+    'penstock-clicks-parse-5c32e4c0'
     """
     job = hashlib.sha256(checkpoint.rstrip("/").encode()).hexdigest()[:8]
     return f"penstock-{_plain(pipeline)}-{_plain(operator)}-{job}"

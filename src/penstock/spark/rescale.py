@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.model import PenstockError, Plan
 from penstock.spark.offsets import Offsets
@@ -42,9 +44,10 @@ class Rescale:
         *,
         is_late: Callable[[SegmentQuery], bool],
         fits: Callable[[Sequence[SegmentQuery]], bool],
-        stopped: Callable[[SegmentQuery], None],
+        stopped: Callable[[SegmentQuery], Mapping[str, int] | None],
     ) -> None:
-        """`fits` says whether there are slots when these run with the new plan and the rest with the old."""
+        """`fits` says whether there are slots when these run with the new plan and the rest with the old; `stopped` is
+        told of each stop, and says how long the topics are that the query wrote."""
         self._plan = plan
         self._offsets = offsets
         self._is_late = is_late
@@ -54,28 +57,28 @@ class Rescale:
 
     def run(self, queries: Sequence[SegmentQuery]) -> None:
         """Restart them all, and wait until each is heard again."""
+        prepared = {query: query.prepare(self._plan) for query in queries}
         waiting = {query: query.last_batch for query in queries}
         while waiting or any(self._is_silent(restart) for restart in self.restarts):
             for query, batch in list(waiting.items()):
                 ended = query.last_batch > batch or not query.running
                 if (ended or self._is_late(query)) and self._fits([*(r.query for r in self.restarts), query]):
                     del waiting[query]
-                    self.restarts.append(self._restart(query, cut_short=not ended))
+                    self._restart(query, prepared[query], cut_short=not ended)
             self._listen()
             time.sleep(0.01)
 
-    def _restart(self, query: SegmentQuery, cut_short: bool) -> Restart:
+    def _restart(self, query: SegmentQuery, prepared: DataStreamWriter, cut_short: bool) -> None:
         restart = Restart(query, cut_short, stopped_at=time.time())
+        self.restarts.append(restart)
         query.stop()
         restart.stop_seconds = time.time() - restart.stopped_at
-        self._stopped(query)
-        lengths = self._offsets.ends(query.wiring.writes[:1])
+        lengths = self._stopped(query)
         restart.length = None if lengths is None else lengths[query.wiring.writes[0]]
         began = time.time()
-        query.start(self._plan)
+        query.start(self._plan, prepared)
         restart.started_at = time.time()
         restart.start_seconds = restart.started_at - began
-        return restart
 
     def _listen(self) -> None:
         silent = [restart for restart in self.restarts if self._is_silent(restart)]

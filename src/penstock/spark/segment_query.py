@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,15 +13,19 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
 from penstock.spark import meter
-from penstock.spark.kafka import Kafka, message
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment
 from penstock.spark.stage_cpu import cpu_seconds
+from penstock.spark.topics import Kafka, message
 from penstock.spark.wire import packed, unpacked
+
+# The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
+KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Batch:
     """What one finished batch of a segment showed.
 
     number              as Spark counts them
+    warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
     start, end          Unix seconds
     records_in          records read from the topics
     consumed            records read so far of each topic, since it exists
@@ -37,6 +43,7 @@ class Batch:
     """
 
     number: int
+    warm_up: bool
     start: float
     end: float
     records_in: int
@@ -89,10 +96,11 @@ class SegmentQuery:
         self.segment = wiring.segment
         self._spark = spark
         self._pipeline = pipeline
-        self._batch_seconds = batch_seconds
+        self._milliseconds = round(1000 * batch_seconds)
         self._one_in = one_in
         self._query: StreamingQuery | None = None
         self._seen = -1
+        self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
         self.readers = 1  # partitions of all topics that it reads
 
@@ -110,20 +118,31 @@ class SegmentQuery:
                     frame = meter.arrived_at_the_end(frame)
         return meter.without_start(frame)
 
-    def start(self, plan: Plan) -> None:
-        self.started_at = time.time()
-        length = f"{round(1000 * self._batch_seconds)}ms"
-        self._spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", length)  # 5 s, unless we say less
-        self._query = (
+    def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
+        """Begin, or go on from the checkpoint."""
+        prepared = prepared or self.prepare(plan)
+        settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
+        self.started_at, self._first = time.time(), None
+        with settings_for_a_moment(self._spark, settings):
+            self._query = prepared.start()
+
+    def prepare(self, plan: Plan) -> DataStreamWriter:
+        """All that can be done for a start before it: a segment that is to be restarted runs on meanwhile."""
+        writer: DataStreamWriter = (
             self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
             .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
-            .trigger(realTime=length.replace("ms", " milliseconds"))  # type: ignore[call-overload]
-            .queryName(f"{self._pipeline.name}: {self.segment.name}").start()
+            .trigger(realTime=f"{self._milliseconds} milliseconds")  # type: ignore[call-overload]
+            .queryName(f"{self._pipeline.name}: {self.segment.name}")
         )  # fmt: skip
+        return writer
 
     def stop(self) -> None:
         if self._query is not None:
             self._query.stop()
+
+    def rewind(self, batch: int) -> None:
+        """After a stop, when its batches have been read: those after this one will be run again, and told again."""
+        self._query, self._seen = None, batch
 
     @property
     def running(self) -> bool:
@@ -144,12 +163,14 @@ class SegmentQuery:
 
     def new_batches(self) -> list[Batch]:
         """The batches that ended since the last call."""
-        if self._query is None or self.last_batch <= self._seen:
+        query = self._query
+        if query is None or self.last_batch <= self._seen:
             return []
-        recent = self._query._jsq.recentProgress()
-        fresh = [p for p in recent if p.batchId() > self._seen]
-        self._seen = max(p.batchId() for p in fresh)
-        return [self._batch(json.loads(p.json())) for p in fresh]
+        fresh = [json.loads(p.json()) for p in query._jsq.recentProgress() if p.batchId() > self._seen]
+        self._seen = fresh[-1]["batchId"]
+        if self._first is None:
+            self._first = fresh[0]["batchId"]
+        return [self._batch(progress) for progress in fresh]
 
     def _input(self) -> DataFrame:
         if self.wiring.schema is None:
@@ -183,6 +204,7 @@ class SegmentQuery:
         cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names))
         return Batch(
             number=progress["batchId"],
+            warm_up=progress["batchId"] == self._first,
             start=start,
             end=start + progress["batchDuration"] / 1000,
             records_in=progress["numInputRows"],
@@ -196,3 +218,16 @@ class SegmentQuery:
 
 def _totals(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {topic: sum(partitions.values()) for topic, partitions in offsets.items()}
+
+
+@contextmanager
+def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A query keeps the settings it was started under; the session gets its own back."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)

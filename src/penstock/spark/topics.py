@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -23,6 +26,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.model import FrozenMap, InvalidValueError
+from penstock.spark.offsets import Offsets
 from penstock.spark.stamp import STAMP
 
 # A broker that goes away comes back: the connector's own patience (three tries, one second apart) is too short.
@@ -49,8 +53,9 @@ class Kafka:
     max_records_per_batch: int | None = None
     options: Mapping[str, str] = field(default_factory=FrozenMap)
 
-    created = "timestamp"
-    schema = StructType([
+    created: ClassVar[str] = "timestamp"
+    reads_again: ClassVar[bool] = False
+    schema: ClassVar[StructType] = StructType([
         StructField("key", BinaryType()),
         StructField("value", BinaryType()),
         StructField("topic", StringType()),
@@ -79,6 +84,12 @@ class Kafka:
             .option("kafka.bootstrap.servers", self.servers).option("subscribe", ",".join(topics))
         )  # fmt: skip
 
+    def backlog(self, offset: Any, now: float) -> float | None:
+        """Records in the topic beyond those that a query has read; None while the brokers are away."""
+        ends = _offsets(self.servers).ends([self.topic])
+        read: Mapping[str, int] = (json.loads(offset) if isinstance(offset, str) else offset).get(self.topic, {})
+        return None if ends is None else float(max(0, ends[self.topic] - sum(read.values())))
+
     def write(self, frame: DataFrame, batch: int) -> None:
         """Append one batch. Kafka keeps no account of batches: after a crash one may be appended twice."""
         as_messages(frame).write.format("kafka").options(**self.writer_options).save()
@@ -94,6 +105,11 @@ def kafka(topic: str, *, servers: str, max_records_per_batch: int | None = None,
     return Kafka(
         topic, servers, max_records_per_batch, FrozenMap({name: str(value) for name, value in options.items()})
     )
+
+
+@cache
+def _offsets(servers: str) -> Offsets:
+    return Offsets(servers)
 
 
 def as_messages(frame: DataFrame) -> DataFrame:
