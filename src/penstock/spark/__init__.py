@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from penstock.spark.attached import attach
     from penstock.spark.files import files
     from penstock.spark.function import Function
+    from penstock.spark.metered import metered
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
@@ -23,11 +24,12 @@ _HOME = {
     "attach": "attached",
     "files": "files",
     "kafka": "topics",
+    "metered": "metered",
     "replay": "replay",
     "table": "table",
 }
 
-__all__ = ["Function", "Pipeline", "attach", "files", "kafka", "replay", "table"]
+__all__ = ["Function", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:

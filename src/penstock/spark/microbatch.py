@@ -62,6 +62,7 @@ class _Ran:
     number: int
     jobs: tuple[tuple[Segment, Jobs, int | None], ...]
     observation: Observation | None
+    measured_inside: dict[str, float]
 
 
 class MicroBatchEngine:
@@ -196,6 +197,7 @@ class MicroBatchEngine:
         observation = Observation() if observe else None
         if observation is not None:
             source = source.observe(observation, *_times_of_creation())
+        inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
             if sum(not segment.after for segment in self._segments) > 1:
@@ -206,8 +208,9 @@ class MicroBatchEngine:
             for one in kept.values():
                 one.unpersist()
         batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
+        own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
         with self._lock:
-            self._ran.append(_Ran(batch, number, tuple(jobs), observation))
+            self._ran.append(_Ran(batch, number, tuple(jobs), observation, own))
 
     def _run_segment(
         self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
@@ -276,11 +279,18 @@ class MicroBatchEngine:
             # The parts are counted where they are; one instance counts the whole by itself.
             trailing = 1 if counted is not None and ran.batch.plan[segment.name] > 1 else 0
             work |= attribute(self._links(segment), stages, counted, trailing)
+        for name, seconds in ran.measured_inside.items():
+            work[name] = replace(work[name], useful_seconds=seconds, shared_seconds=seconds / ran.batch.plan[name])
         created: dict[str, Any] = ran.observation.get if ran.observation is not None else {}
         if not created.get("quantiles"):
             return replace(ran.batch, work=work)
         quantiles = tuple(micros / 1e6 for micros in created["quantiles"])
         return replace(ran.batch, work=work, created=quantiles, mean_created=created["mean"] / 1e6)
+
+    def _measured_inside(self) -> dict[str, float]:
+        """Useful seconds so far of the operators that measure themselves."""
+        trials = self._trials.items()
+        return {name: sum(m.useful_seconds for m in trial.meters) for name, trial in trials if trial.meters}
 
     def _links(self, segment: Segment) -> list[Link]:
         links = []
