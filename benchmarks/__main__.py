@@ -16,7 +16,14 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "realtime")
+BENCHMARKS = (
+    "simulator_speed",
+    "simulator_memory",
+    "policy_cost",
+    "autrascale_decisions",
+    "realtime",
+    "executors_live",
+)
 
 
 def main(names: list[str]) -> None:

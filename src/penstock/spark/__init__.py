@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.spark.attached import attach
     from penstock.spark.files import files
     from penstock.spark.function import Function
     from penstock.spark.metered import metered
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Function": "function",
     "Pipeline": "pipeline",
+    "attach": "attached",
     "files": "files",
     "kafka": "topics",
     "metered": "metered",
@@ -27,7 +29,7 @@ _HOME = {
     "table": "table",
 }
 
-__all__ = ["Function", "Pipeline", "files", "kafka", "metered", "replay", "table"]
+__all__ = ["Function", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:
