@@ -69,7 +69,7 @@ def summarise(column: Column, results: Sequence[Result]) -> Summary | None:
 def comparison_table(title: str, rows: Mapping[str, Sequence[Result]]) -> Table:
     """One line for each policy. The best means of a column bear a star; a policy without a result has dashes."""
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("policy", style="bold", vertical="bottom")
+    table.add_column("policy", style="bold", vertical="bottom", overflow="fold")
     summaries = []
     for column in COLUMNS:
         table.add_column(column.title, justify="right", no_wrap=True)
