@@ -23,8 +23,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.ports import Clock
 from penstock.model import Latency, OperatorSample, PenstockError, Sample
-from penstock.spark.finished_batches import Batch, batch_of
 from penstock.spark.executors import Executor
+from penstock.spark.finished_batches import Batch, batch_of
 from penstock.spark.stage_work import StageWork, Work
 
 JOB = "job"

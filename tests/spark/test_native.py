@@ -1,0 +1,156 @@
+"""Stateful queries that change their partitions while data flows: what comes out is what a table would give."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import nexmark_stream
+from nexmark_stream import Stream
+from penstock.model import Actuation, PenstockError, Plan
+from penstock.spark.checkpoint import Checkpoint, Underway
+from penstock.spark.native import STATE, NativeQuery
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+HANG_SECONDS = 300
+"""Ends a test that would hang; nothing is measured by it."""
+
+
+def wait_for(condition: Callable[[], bool], every: float = 0.02) -> None:
+    end = time.monotonic() + HANG_SECONDS
+    while not condition():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(every)
+
+
+def batches(native: NativeQuery) -> int:
+    progress = native.query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])
+
+
+def state_partitions(native: NativeQuery) -> int:
+    progress = native.query.lastProgress
+    assert progress is not None
+    return int(progress["stateOperators"][0]["numShufflePartitions"])
+
+
+@pytest.mark.parametrize("query", ["nexmark_q5", "nexmark_q11"])
+def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
+    spark: SparkSession, tmp_path: Path, query: str
+) -> None:
+    stream = Stream(query, tmp_path)
+    stream.arrive(0, 4)
+    native = stream.native(spark, partitions=2)
+    native.start()
+
+    for number, partitions in enumerate((3, 5, 1, 4, 2, 6, 3, 2, 5, 4)):
+        stream.arrive(4 + 4 * number, 8 + 4 * number)
+        wait_for(lambda: batches(native) >= 0)  # under way, with files that wait
+        native.apply(Plan({STATE: partitions}))
+        assert native.plan() == Plan({STATE: partitions})
+        wait_for(lambda: batches(native) >= 0)
+        assert state_partitions(native) == partitions
+    stream.close(44)
+    answer = stream.batch_answer(spark)
+    wait_for(lambda: stream.results(spark) == answer, every=0.5)
+    native.stop()
+
+    assert len(answer) > 30
+    assert answer != stream.batch_answer(spark, with_late=True), "some bids must have come too late"
+    assert [cost.after for cost in native.changes] == [3, 5, 1, 4, 2, 6, 3, 2, 5, 4]
+
+
+def test_a_driver_killed_in_the_middle_of_a_repartition_finishes_it_at_its_next_start(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 6)
+    checkpoint = Checkpoint(spark, stream.checkpoint)
+    driver = subprocess.Popen(
+        [sys.executable, nexmark_stream.__file__, "nexmark_q11", str(tmp_path), "2", "5"],
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        wait_for(lambda: (tmp_path / "checkpoint.penstock.json").exists() or driver.poll() is not None, every=0.001)
+        wait_for(lambda: not checkpoint.whole or driver.poll() is not None, every=0.001)
+    finally:
+        os.killpg(driver.pid, signal.SIGKILL)  # the JVM with it
+        driver.wait()
+
+    assert checkpoint.underway == Underway(before=2, after=5)
+    assert not checkpoint.whole
+    assert checkpoint.partitions == 2
+
+    native = stream.native(spark, partitions=2)
+    native.start()
+    assert native.plan() == Plan({STATE: 5})
+    assert checkpoint.underway is None
+    stream.arrive(6, 12)
+    stream.close(12)
+    answer = stream.batch_answer(spark)
+    wait_for(lambda: stream.results(spark) == answer, every=0.5)
+    native.stop()
+    assert answer
+
+
+def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 6)
+    native = stream.native(spark, partitions=2)
+    query = native.start()
+    checkpoint = Checkpoint(spark, stream.checkpoint)
+    wait_for(lambda: checkpoint.last_done is not None and not checkpoint.whole, every=0.001)
+    query.stop()  # in the middle of a batch
+
+    again = stream.native(spark, partitions=2)
+    again.start()
+    again.apply(Plan({STATE: 3}))
+
+    stream.close(6)
+    answer = stream.batch_answer(spark)
+    wait_for(lambda: stream.results(spark) == answer, every=0.5)
+    again.stop()
+
+
+def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 8)
+    native = stream.native(spark, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+    native.read()  # a beginning to measure from
+    stream.arrive(8, 12)
+    native.query.processAllAvailable()
+    (sample,) = native.read()
+    native.stop()
+
+    state = sample.operators[STATE]
+    assert state.parallelism == 2
+    assert state.records_in == 4 * 400
+    assert state.useful_seconds is not None
+    assert state.useful_seconds > 0
+    assert native.topology[STATE].actuation is Actuation.STATE_REPARTITION
+    with pytest.raises(PenstockError, match="the query has ended"):
+        native.read()
+
+
+def test_a_sink_that_cannot_follow_is_refused_in_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    query = NativeQuery(
+        spark,
+        lambda session, plan: session.readStream.format("rate").load().writeStream.format("parquet").option(
+            "path", str(tmp_path / "out")
+        ),
+        str(tmp_path / "checkpoint"),
+    )  # fmt: skip
+    with pytest.raises(PenstockError, match="write with foreachBatch"):
+        query.start()
