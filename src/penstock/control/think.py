@@ -77,6 +77,6 @@ def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
             forecaster.learn(sample.end, sample.job_input_rate)
 
 
-def sentence(error: Exception) -> str:
+def sentence(error: BaseException) -> str:
     """What went wrong: our own errors speak for themselves, others need their name."""
     return str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"

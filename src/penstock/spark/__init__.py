@@ -1,1 +1,28 @@
-"""A cluster that is real: pipelines on Spark, and the two engines that run them."""
+"""A cluster that is real: pipelines on Spark, and the engines that run them.
+
+Everything a user needs is here by name; Spark itself is imported when the first of them is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.spark.files import files
+    from penstock.spark.function import Function
+    from penstock.spark.pipeline import Pipeline
+    from penstock.spark.replay import replay
+    from penstock.spark.table import table
+
+_HOME = {"Function": "function", "Pipeline": "pipeline", "files": "files", "replay": "replay", "table": "table"}
+
+__all__ = ["Function", "Pipeline", "files", "replay", "table"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value  # a module of the same name would stand in the way: `files` is also files.py
+    return value

@@ -1,0 +1,79 @@
+"""Runs the loop beside a live job, on a thread of its own, and fails static: whatever happens to the controller, the
+job runs on with its last plan."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from penstock.control.loop import Loop
+from penstock.control.think import sentence
+from penstock.model import Cycle
+
+log = logging.getLogger("penstock")
+
+SLOW_INTERVALS = 5
+"""A cycle that takes this many intervals, and a minute at least, is said to hang."""
+
+
+class Controller:
+    """One cycle every `loop.settings.interval_seconds`. `listener` is told of each."""
+
+    def __init__(self, loop: Loop, listener: Callable[[Cycle], None] = lambda cycle: None) -> None:
+        self.loop = loop
+        self.interval_seconds = loop.settings.interval_seconds
+        self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
+        self._listener = listener
+        self._stopped = threading.Event()
+        self._cycle_over = threading.Event()
+        self._complained = False
+        self._thread = threading.Thread(target=self._run, name="penstock-controller", daemon=True)
+        self._watchdog = threading.Thread(target=self._watch, name="penstock-watchdog", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._watchdog.start()
+
+    def stop(self, limit_seconds: float = 10.0) -> None:
+        """Decide no more. A cycle that hangs is left behind."""
+        self._stopped.set()
+        self._cycle_over.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(limit_seconds)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.wait(self.interval_seconds):
+                self._cycle()
+                self._cycle_over.set()
+        except BaseException as error:  # sys.exit() in a policy of the user's, say
+            self._complain(f"the controller has ended ({sentence(error)}); the job runs on with its last plan")
+
+    def _cycle(self) -> None:
+        try:
+            cycle = self.loop.run_once()
+            self._listener(cycle)
+            self._complained = False
+        except Exception as error:
+            self._complain(f"the controller fails ({sentence(error)}); the job runs on with its last plan")
+            log.debug("the controller fails", exc_info=True)
+
+    def _watch(self) -> None:
+        while not self._stopped.is_set() and self._thread.is_alive():
+            if not self._cycle_over.wait(self.interval_seconds + self.hangs_after_seconds):
+                self._complain(
+                    f"the controller has not come back for {self.hangs_after_seconds:.0f} s; "
+                    "the job runs on with its last plan"
+                )
+            self._cycle_over.clear()
+
+    def _complain(self, text: str) -> None:
+        """Say it once, until a cycle goes well again."""
+        if not self._complained:
+            log.warning(text)
+        self._complained = True

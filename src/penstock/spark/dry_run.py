@@ -1,0 +1,94 @@
+"""Applies every operator to an empty frame, so that mistakes are said before anything starts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from penstock.model import InvalidValueError
+from penstock.spark.pipeline import Pipeline, Step
+from penstock.spark.stamp import STAMP, STAMP_TYPE
+
+_PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is known of an operator before it runs.
+
+    input, output  the columns of its frames
+    python         the physical operator that needs Python workers; None: it is native
+    exchanges      shuffles inside the operator, beside the one in front of it
+    """
+
+    input: StructType
+    output: StructType
+    python: str | None
+    exchanges: int
+
+    @property
+    def keeps_stamp(self) -> bool:
+        return STAMP in self.output.names
+
+
+def dry_run(spark: SparkSession, pipeline: Pipeline) -> dict[str, Trial]:
+    """Try each operator, in the order of the flow."""
+    topology = pipeline.topology()
+    source = StructType([*pipeline.source.schema.fields, StructField(STAMP, STAMP_TYPE)])
+    trials: dict[str, Trial] = {}
+    for name in topology.order:
+        step = pipeline.steps[name]
+        inputs = [trials[parent].output for parent in step.after] or [source]
+        trials[name] = _try(spark, step, inputs)
+    return trials
+
+
+def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
+    field = f"operator {step.name}"
+    frame = _empty(spark, inputs[0])
+    for parent, other in zip(step.after[1:], inputs[1:], strict=True):
+        try:
+            frame = frame.unionByName(_empty(spark, other))
+        except PySparkException as error:
+            raise InvalidValueError(
+                f"{field}: after", f"needs inputs of the same columns, but {parent!r} differs: {_first_line(error)}"
+            ) from error
+    for column in step.key:
+        if column not in frame.columns:
+            there = ", ".join(frame.columns)
+            raise InvalidValueError(f"{field}: key", f"{column!r} is not a column of its input. There is: {there}")
+    try:
+        output = step.function(frame.repartition(2, *step.key))
+    except Exception as error:
+        raise InvalidValueError(field, f"fails on its input: {_first_line(error)}") from error
+    if not isinstance(output, DataFrame):
+        raise InvalidValueError(field, f"must return a DataFrame, not {type(output).__name__}")
+    nodes = _physical_nodes(output)
+    return Trial(
+        input=frame.schema,
+        output=output.schema,
+        python=next((node for node in nodes if _PYTHON.search(node)), None),
+        exchanges=max(0, nodes.count("Exchange") - 1),
+    )
+
+
+def _empty(spark: SparkSession, schema: StructType) -> DataFrame:
+    """A frame without rows that the optimiser cannot see to be empty, and so leaves the operators in the plan."""
+    return spark.createDataFrame(spark.sparkContext.emptyRDD(), schema)
+
+
+def _physical_nodes(frame: DataFrame) -> list[str]:
+    """The names of the physical operators; none where Spark cannot plan the frame as a batch."""
+    try:
+        plan: str = frame._jdf.queryExecution().executedPlan().toString()
+    except Exception:  # some stateful operators exist in streams only, and those are native
+        return []
+    return [found.group(1) for line in plan.splitlines() if (found := re.match(r"[^A-Za-z]*([A-Za-z]+)", line))]
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

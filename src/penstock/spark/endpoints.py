@@ -1,0 +1,36 @@
+"""What a source and a sink must offer to stand at the ends of a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where records come from. `created` is the column that says when a record came into being."""
+
+    @property
+    def created(self) -> str: ...
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of its records, known without reading any."""
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The unbounded frame of its records."""
+
+    def backlog(self, offset: Any, now: float) -> float | None:
+        """Records that wait beyond an offset, as the progress of a query shows it; None: it cannot be said."""
+
+
+@runtime_checkable
+class Sink(Protocol):
+    """Where records go. One that `reads_again` may take more than one action; the others must not."""
+
+    reads_again: ClassVar[bool]
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        """Put one batch away. The same batch may come again after a crash: it must count once."""

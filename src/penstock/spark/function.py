@@ -1,0 +1,23 @@
+"""A sink that is a function of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Function:
+    """Hands each batch and its number to a function, which may read the frame as often as it likes.
+
+    The same number may come again after a crash: the function must see to it that it counts once.
+    """
+
+    function: Callable[[DataFrame, int], None]
+    reads_again: ClassVar[bool] = True
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        self.function(frame, batch)

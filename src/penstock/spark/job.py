@@ -1,0 +1,157 @@
+"""Puts a pipeline, an engine and the control loop together, and lets them run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from penstock.control.controller import Controller
+from penstock.control.loop import Loop, Settings
+from penstock.control.ports import Store
+from penstock.forecast import FORECASTERS
+from penstock.guards import Guard, chain
+from penstock.model import Cycle, InvalidValueError, Mode, Plan, Slo, Topology
+from penstock.model.errors import check_choice, check_number
+from penstock.policies import POLICIES, Policy
+from penstock.spark.dry_run import Trial, dry_run
+from penstock.spark.engine import Engine
+from penstock.spark.pipeline import Pipeline
+from penstock.stores import open_store
+
+log = logging.getLogger("penstock")
+
+ENGINES = ("microbatch", "realtime")
+CLUSTER_INTERVAL_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a pipeline is run.
+
+    engine            "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka
+                      with native operators, tens of milliseconds, a change restarts what it touches within a second
+    policy            a name out of `penstock policies`, or a policy
+    policy_options    its options by name
+    mode              "active", "monitor" (decide and record, never act) or "off"
+    plan              to begin with; None: that of the store, else the fewest instances
+    guards            None: all of them, with their defaults; () for none
+    forecaster        a name out of `penstock forecasters`; None: policies see what is, not what will be
+    store             where cycles and models are kept, a URL or a store; None: a SQLite file beside a checkpoint on a
+                      local disk, else the memory of this process
+    interval_seconds  from one decision to the next
+    batch_seconds     from one micro-batch to the next, or the length of a batch in real time; None: what suits each
+    listener          told of every cycle
+    """
+
+    engine: str = "microbatch"
+    policy: Policy | str = "ds2"
+    policy_options: Mapping[str, Any] | None = None
+    mode: Mode | str = Mode.ACTIVE
+    plan: Plan | None = None
+    guards: Sequence[Guard] | None = None
+    forecaster: str | None = None
+    store: Store | str | None = None
+    interval_seconds: float = CLUSTER_INTERVAL_SECONDS
+    batch_seconds: float | None = None
+    listener: Callable[[Cycle], None] = field(default=lambda cycle: None)
+
+    def __post_init__(self) -> None:
+        check_choice("engine", self.engine, ENGINES)
+        check_choice("mode", str(self.mode), [mode.value for mode in Mode])
+        check_number("interval_seconds", self.interval_seconds, 0.1)
+        check_number("batch_seconds", self.batch_seconds, 0.05)
+
+
+class RunningJob:
+    """A pipeline that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
+
+    def __init__(self, engine: Engine, controller: Controller, store: Store, topology: Topology) -> None:
+        self.engine = engine
+        self.controller = controller
+        self.topology = topology
+        self._store = store
+
+    @property
+    def plan(self) -> Plan:
+        return self.engine.plan()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it if that was an error."""
+        return self.engine.wait(seconds)
+
+    def stop(self) -> None:
+        """First the controller, then the job: nobody changes a job that is being stopped."""
+        self.controller.stop()
+        self.engine.stop()
+        self._store.close()
+
+    def __enter__(self) -> RunningJob:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+
+def start(pipeline: Pipeline, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> RunningJob:
+    """See `Pipeline.start`."""
+    chosen = Options(**options)
+    if not checkpoint:
+        raise InvalidValueError(
+            "checkpoint", "must name a folder: without it nobody knows where to go on after a crash"
+        )
+    pipeline.topology()
+    trials = dry_run(spark, pipeline)
+    policy = POLICIES.create(chosen.policy, chosen.policy_options) if isinstance(chosen.policy, str) else chosen.policy
+    store = _store(chosen.store, checkpoint, pipeline.name)
+    engine = _engine(chosen, spark, pipeline, trials, checkpoint)
+    loop = Loop(
+        topology=pipeline.topology(engine.actuation),
+        slo=slo,
+        policy=policy,
+        monitor=engine,
+        actuator=engine,
+        store=store,
+        clock=engine,
+        guards=chain() if chosen.guards is None else chosen.guards,
+        forecaster=None if chosen.forecaster is None else FORECASTERS.create(chosen.forecaster),
+        execution=engine.execution,
+        mode=Mode(chosen.mode),
+        settings=Settings(interval_seconds=chosen.interval_seconds),
+    )
+    resumed = loop.resume()
+    if chosen.plan is None and resumed is not None:
+        engine.apply(resumed)  # the job has not begun: it simply starts with this plan
+    engine.start()
+    controller = Controller(loop, chosen.listener)
+    controller.start()
+    return RunningJob(engine, controller, store, loop.topology)
+
+
+def _engine(
+    chosen: Options, spark: SparkSession, pipeline: Pipeline, trials: dict[str, Trial], checkpoint: str
+) -> Engine:
+    from penstock.spark.microbatch import MicroBatchEngine
+
+    plan = chosen.plan or Plan.smallest(pipeline.topology())
+    return MicroBatchEngine(spark, pipeline, trials, plan, checkpoint, batch_seconds=chosen.batch_seconds or 1.0)
+
+
+def _store(chosen: Store | str | None, checkpoint: str, job: str) -> Store:
+    if chosen is not None and not isinstance(chosen, str):
+        return chosen
+    if chosen is None:
+        if "://" in checkpoint and not checkpoint.startswith("file://"):
+            log.warning(
+                "the history is kept in memory: name a store to keep it where the checkpoint is not a local folder"
+            )
+            return open_store("memory")
+        folder = Path(checkpoint.removeprefix("file://"))
+        folder.mkdir(parents=True, exist_ok=True)
+        chosen = f"sqlite:///{folder / 'penstock.db'}"
+    return open_store(chosen, job)

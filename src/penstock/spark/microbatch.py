@@ -1,0 +1,311 @@
+"""The micro-batch engine: the frames are built anew for each batch, so a change takes effect at the next one.
+
+No restart, nothing lost, and any operator will do. The operators of a batch take turns on the same slots.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.control.clock import WallClock
+from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
+from penstock.spark.attribution import Link, Work, attribute
+from penstock.spark.batches import QUANTILES, Batch, samples
+from penstock.spark.dry_run import Trial
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.progress import ProgressListener
+from penstock.spark.segments import Segment, segments
+from penstock.spark.stages import Jobs, StageReader
+from penstock.spark.stamp import CREATED, STAMP, stamped
+
+WARM_UP_BATCHES = 2
+"""Python workers start when a slot is first used, and Spark compiles what it has not seen: these are slow."""
+
+REMEMBERED_BATCHES = 1_000
+READ_BATCHES = 4
+"""Of a window. To read the stages of a batch takes milliseconds of the driver's time; a few show what all are like."""
+
+OBSERVING_SECONDS = 0.3e-6
+"""What it costs to look at a record's time of creation."""
+WORTH = 0.005
+"""The share of the work that we may take for looking."""
+
+STOP_SECONDS = 60.0
+INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
+"""Spark knows a batch that was cut off by these words. It looks for them with a regular expression that overflows the
+stack on the long text that a cut-off call really leaves."""
+
+SETTINGS = {
+    # A stage for each operator: adaptive execution would cut a job into many, and the optimiser would drop the shuffle
+    # in front of an operator that only selects.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A batch as it was run, before its stages are read."""
+
+    batch: Batch
+    number: int
+    jobs: tuple[tuple[Segment, Jobs, int | None], ...]
+    observation: Observation | None
+
+
+class MicroBatchEngine:
+    """Runs a pipeline in micro-batches. See `penstock.spark.engine.Engine`."""
+
+    execution: ClassVar[Execution] = Execution.IN_TURN
+    actuation: ClassVar[Actuation] = Actuation.LIVE
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        trials: dict[str, Trial],
+        plan: Plan,
+        checkpoint: str,
+        *,
+        batch_seconds: float = 1.0,
+        metering: bool = True,
+    ) -> None:
+        self.pipeline = pipeline
+        self.topology = pipeline.topology(self.actuation)
+        plan.check(self.topology)
+        self._spark = spark
+        self._trials = trials
+        self._plan = plan
+        self._checkpoint = checkpoint
+        self._batch_seconds = batch_seconds
+        self._metering = metering
+        self._segments = segments(pipeline)
+        self._clock = WallClock()
+        self._reader = StageReader(spark.sparkContext)
+        self._query: StreamingQuery | None = None
+        self._lock = threading.Lock()
+        self._between_batches = threading.Event()
+        self._between_batches.set()
+        self._stopping = False
+        self._progress = ProgressListener(lambda: None if self._query is None else str(self._query.runId))
+        self._ran: deque[_Ran] = deque(maxlen=REMEMBERED_BATCHES)
+        self._warming = WARM_UP_BATCHES
+        self._observe_next = True
+        self._seconds_per_record = 1.0
+        self._read_until = self._offered_at = self._clock.now()
+        self._done = 0
+        self._offered: float | None = None
+
+    # The life of the job ---------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._stopping = False
+        source = self.pipeline.source.stream(self._spark)
+        self._read_until = self._offered_at = self._clock.now()
+        self._spark.streams.addListener(self._progress)
+        self._query = (
+            source.writeStream.foreachBatch(self._on_batch)
+            .option("checkpointLocation", self._checkpoint)
+            .trigger(processingTime=f"{round(self._batch_seconds * 1e3)} milliseconds")
+            .queryName(self.pipeline.name)
+            .start()
+        )
+
+    def stop(self) -> None:
+        """After the batch that runs, if it ends in time: one that is cut off runs again at the next start."""
+        if self._query is None:
+            return
+        self._stopping = True
+        self._between_batches.wait(STOP_SECONDS)
+        with _silent_gateway():
+            self._query.stop()
+        self._spark.streams.removeListener(self._progress)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        assert self._query is not None
+        return self._query.awaitTermination(seconds) is not False  # type: ignore[arg-type]  # it takes fractions too
+
+    # The ports -------------------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def plan(self) -> Plan:
+        return self._plan
+
+    def apply(self, plan: Plan) -> None:
+        """The next batch runs under it."""
+        plan.check(self.topology)
+        with self._lock:
+            self._plan, self._warming = plan, WARM_UP_BATCHES
+
+    def read(self) -> Sequence[Sample]:
+        ran = self._finished()
+        self._observe_next = True
+        backlog, input_rate = self._arrivals()
+        since = self._read_until
+        if not ran:
+            return self._idle(since, backlog, input_rate)
+        self._read_until = ran[-1].batch.ended
+        looked_at = _spread(len(ran), READ_BATCHES) if self._metering else set()
+        looked_at |= {index for index, one in enumerate(ran) if one.observation is not None and index < READ_BATCHES}
+        batches = [self._measured(one) if index in looked_at else one.batch for index, one in enumerate(ran)]
+        self._seconds_per_record = sum(b.seconds for b in batches) / max(1, sum(b.records for b in batches))
+        return samples(self.topology, batches, since, input_rate, backlog)
+
+    # One batch -------------------------------------------------------------------------------------------------------
+
+    def _on_batch(self, frame: DataFrame, number: int) -> None:
+        self._between_batches.clear()
+        try:
+            self._run_batch(frame, number)
+        except Exception:
+            if self._stopping:
+                raise RuntimeError(INTERRUPTED) from None
+            raise
+        finally:
+            self._between_batches.set()
+
+    def _run_batch(self, frame: DataFrame, number: int) -> None:
+        with self._lock:  # the plan of a batch is that of its beginning
+            plan, warm_up = self._plan, self._warming > 0
+            self._warming -= warm_up
+            observe = self._metering and (self._observe_next or self._seconds_per_record > OBSERVING_SECONDS / WORTH)
+            self._observe_next = False
+        began = self._clock.now()
+        for key, value in SETTINGS.items():
+            frame.sparkSession.conf.set(key, value)
+        source = stamped(frame, self.pipeline.source.created, F.timestamp_millis(F.lit(round(began * 1e3))))
+        observation = Observation() if observe else None
+        if observation is not None:
+            source = source.observe(observation, *_times_of_creation())
+        kept: dict[str, DataFrame] = {}
+        try:
+            if sum(not segment.after for segment in self._segments) > 1:
+                source = kept[""] = source.persist(StorageLevel.MEMORY_AND_DISK)
+                source.count()
+            jobs = [self._run_segment(segment, plan, source, kept, number) for segment in self._segments]
+        finally:
+            for one in kept.values():
+                one.unpersist()
+        batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
+        with self._lock:
+            self._ran.append(_Ran(batch, number, tuple(jobs), observation))
+
+    def _run_segment(
+        self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
+    ) -> tuple[Segment, Jobs, int | None]:
+        """One Spark job over the stages of the segment; what others read afterwards is kept for the batch."""
+        frame = kept[segment.after[0]] if segment.after else source
+        for parent in segment.after[1:]:
+            frame = frame.unionByName(kept[parent])
+        for name in segment.operators:
+            step = self.pipeline.steps[name]
+            frame = step.function(frame.repartition(plan[name], *step.key))
+        counted = None
+        with self._reader.tagged(f"penstock-{self.pipeline.name}-{number}-{segment.name}") as found:
+            if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
+                frame = kept[segment.name] = frame.persist(StorageLevel.MEMORY_AND_DISK)
+                counted = frame.count()
+            for sink in segment.sinks:
+                sink.write(frame, number)
+        return segment, found[0], counted
+
+    # Measuring -------------------------------------------------------------------------------------------------------
+
+    def _finished(self) -> list[_Ran]:
+        """The batches that ended since the last call, as far as Spark has told how many records they had."""
+        with self._lock:
+            ran = list(self._ran)
+        told = []
+        for one in ran:
+            progress = self._progress.take(one.number)
+            if progress is None:
+                break
+            self._done += progress.records
+            told.append(replace(one, batch=replace(one.batch, records=progress.records)))
+        with self._lock:
+            for _ in told:
+                self._ran.popleft()
+        return [one for one in told if one.batch.records]  # Spark begins with an empty one
+
+    def _arrivals(self) -> tuple[float | None, float | None]:
+        """The backlog, and the records per second that came since the last call: what was done, and what waits more."""
+        now, last = self.now(), self._progress.last
+        backlog = None if last is None else self.pipeline.source.backlog(last.offset, now)
+        offered = None if backlog is None else self._done + backlog
+        before, since = self._offered, self._offered_at
+        self._offered, self._offered_at = offered, now
+        if offered is None or before is None or now <= since:
+            return backlog, None
+        return backlog, max(0.0, (offered - before) / (now - since))
+
+    def _idle(self, since: float, backlog: float | None, input_rate: float | None) -> Sequence[Sample]:
+        """Nothing ended. If nothing waits either, the job has nothing to do, and that is a measurement too."""
+        now = self.now()
+        if backlog != 0 or now <= since:
+            return ()
+        self._read_until = now
+        idle = {name: OperatorSample(self._plan[name], 0.0, 0.0, 0.0, queue=0.0) for name in self.topology.names}
+        return [Sample(t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0)]
+
+    def _measured(self, ran: _Ran) -> Batch:
+        """The batch with what its stages and its records show."""
+        work: dict[str, Work] = {}
+        for segment, jobs, counted in ran.jobs:
+            stages = self._reader.stages(jobs)
+            if not stages:
+                return ran.batch
+            # The parts are counted where they are; one instance counts the whole by itself.
+            trailing = 1 if counted is not None and ran.batch.plan[segment.name] > 1 else 0
+            work |= attribute(self._links(segment), stages, counted, trailing)
+        created: dict[str, Any] = ran.observation.get if ran.observation is not None else {}
+        if not created.get("quantiles"):
+            return replace(ran.batch, work=work)
+        quantiles = tuple(micros / 1e6 for micros in created["quantiles"])
+        return replace(ran.batch, work=work, created=quantiles, mean_created=created["mean"] / 1e6)
+
+    def _links(self, segment: Segment) -> list[Link]:
+        links = []
+        for name in segment.operators:
+            step = self.pipeline.steps[name]
+            parents = [self.pipeline.steps[parent] for parent in step.after]
+            may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
+            links.append(Link(name, self._trials[name].exchanges, may_fuse))
+        return links
+
+
+@contextmanager
+def _silent_gateway() -> Iterator[None]:
+    """A batch that is cut off is no error worth a page of text."""
+    gateway = logging.getLogger("py4j.clientserver")
+    gateway.disabled = True
+    try:
+        yield
+    finally:
+        gateway.disabled = False
+
+
+def _times_of_creation() -> tuple[Column, Column]:
+    micros = F.unix_micros(F.col(f"{STAMP}.{CREATED}"))
+    return F.percentile_approx(micros, list(QUANTILES), 1_000).alias("quantiles"), F.avg(micros).alias("mean")
+
+
+def _spread(count: int, wanted: int) -> set[int]:
+    """Places spread evenly over a row, the last one among them.
+
+    >>> sorted(_spread(10, 4)), sorted(_spread(2, 4))
+    ([2, 4, 7, 9], [0, 1])
+    """
+    return {round((i + 1) * count / wanted) - 1 for i in range(wanted)} if count > wanted else set(range(count))
