@@ -60,7 +60,8 @@ def changes(spark: SparkSession, query: str, bids: Bids, folder: Path) -> Iterat
 
     native = NativeQuery(spark, build, str(folder / "checkpoint"), partitions=FIRST)
     write(bids.file(0), source, 0)
-    native.start().processAllAvailable()
+    native.start()
+    native.query.processAllAvailable()
     for number, partitions in enumerate(CHANGES, 1):
         keys = last_keys(native)
         write(bids.file(0).head(100), source, number)  # something for the first batch to do

@@ -71,7 +71,8 @@ def main(query: str, folder: str, partitions: str, new_partitions: str) -> None:
 
     stream = Stream(query, Path(folder))
     native = stream.native(local_session("local[4]"), int(partitions))
-    native.start().processAllAvailable()
+    native.start()
+    native.query.processAllAvailable()
     native.apply(Plan({STATE: int(new_partitions)}))
 
 

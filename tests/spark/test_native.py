@@ -107,10 +107,10 @@ def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 6)
     native = stream.native(spark, partitions=2)
-    query = native.start()
+    native.start()
     checkpoint = Checkpoint(spark, stream.checkpoint)
     wait_for(lambda: checkpoint.last_done is not None and not checkpoint.whole, every=0.001)
-    query.stop()  # in the middle of a batch
+    native.query.stop()  # in the middle of a batch
 
     again = stream.native(spark, partitions=2)
     again.start()

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.spark.files import files
     from penstock.spark.function import Function
+    from penstock.spark.native import NativeQuery
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
 
-_HOME = {"Function": "function", "Pipeline": "pipeline", "files": "files", "replay": "replay", "table": "table"}
+_HOME = {
+    "Function": "function",
+    "NativeQuery": "native",
+    "Pipeline": "pipeline",
+    "files": "files",
+    "replay": "replay",
+    "table": "table",
+}
 
-__all__ = ["Function", "Pipeline", "files", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "files", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ one query share one number of partitions, so to the loop they are one operator.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +19,9 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.control.clock import Stopwatch, WallClock
 from penstock.control.ports import Clock
-from penstock.model import Actuation, Operator, PenstockError, Plan, Sample, Topology
+from penstock.model import Actuation, Execution, Operator, PenstockError, Plan, Sample, Topology
 from penstock.spark.checkpoint import PARTITIONS, Checkpoint, Underway
+from penstock.spark.engine import Engine
 from penstock.spark.executors import Executor
 from penstock.spark.query_monitor import JOB, QueryMonitor
 from penstock.spark.stage_work import StageWork
@@ -27,6 +29,7 @@ from penstock.spark.stage_work import StageWork
 STATE = "state"
 """What plans and samples call the stateful operators of the query."""
 
+WAIT_SECONDS = 1
 LOOK_SECONDS = 0.005
 """How often a batch is asked whether it has ended: the next one begins at once if records wait."""
 
@@ -60,12 +63,15 @@ class Cost:
         return self.stop_seconds + self.repartition_seconds + self.start_seconds
 
 
-class NativeQuery:
-    """Monitor and actuator of one query. `changes` keeps what the last changes cost.
+class NativeQuery(Engine):
+    """Monitor, actuator and clock of one query. `changes` keeps what the last changes cost.
 
     partitions  of the state at first; a checkpoint that exists knows better
     bounds      the fewest and the most partitions
     """
+
+    execution = Execution.IN_TURN
+    actuation = Actuation.STATE_REPARTITION
 
     def __init__(
         self,
@@ -89,6 +95,7 @@ class NativeQuery:
         self._partitions = partitions
         self._clock = clock or WallClock()
         self._query: StreamingQuery | None = None
+        self._changing = False
         self._monitor: QueryMonitor | None = None
 
     @property
@@ -98,12 +105,12 @@ class NativeQuery:
             raise PenstockError("the query has not been started")
         return self._query
 
-    def start(self) -> StreamingQuery:
+    def start(self) -> None:
         """Start the query, or start it again from its checkpoint; a change that was interrupted is finished first."""
         if (change := self._checkpoint.underway) is not None:
             self._repartition(change)
         self._partitions = self._checkpoint.partitions or self._partitions
-        return self._run()
+        self._run()
 
     def stop(self) -> None:
         """Stop after the batch that is running."""
@@ -116,6 +123,18 @@ class NativeQuery:
         if not self._checkpoint.whole:  # the next batch was quicker than we were
             self._finish_batch()
 
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the query ends, so long at most; True if it has ended. A change does not end it."""
+        end = math.inf if seconds is None else self.now() + seconds
+        while self.now() < end:
+            query = self.query
+            if query.awaitTermination(WAIT_SECONDS) and query is self._query and not self._changing:
+                return True
+        return False
+
+    def now(self) -> float:
+        return self._clock.now()
+
     # Actuator ---------------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
@@ -125,13 +144,22 @@ class NativeQuery:
         after = self.topology.clamp(STATE, plan[STATE])
         if after == self._partitions:
             return
-        change, watch = Underway(self._partitions, after), Stopwatch()
+        if self._query is None:
+            raise PenstockError("the query has not been started")
+        self._changing = True
+        try:
+            self._change(Underway(self._partitions, after))
+        finally:
+            self._changing = False
+
+    def _change(self, change: Underway) -> None:
+        watch = Stopwatch()
         self.stop()
         stopped = watch.lap_ms()
         self._checkpoint.begin(change)
         self._repartition(change)
         repartitioned = watch.lap_ms()
-        self._partitions = after
+        self._partitions = change.after
         self._run()
         times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
         self.changes.append(Cost(change.before, change.after, *times))
@@ -148,7 +176,7 @@ class NativeQuery:
 
     # ------------------------------------------------------------------------------------------------------------
 
-    def _run(self) -> StreamingQuery:
+    def _run(self) -> None:
         with self._partitioned():
             query = self._writer().start()
         if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
@@ -158,7 +186,6 @@ class NativeQuery:
         slots = [Executor(id=STATE, slots=self._partitions)]
         self._query = query
         self._monitor = QueryMonitor(query, work, lambda: slots, self._clock)
-        return query
 
     def _writer(self) -> DataStreamWriter:
         return self._build(self._spark, self.plan()).option("checkpointLocation", self._checkpoint.location)
