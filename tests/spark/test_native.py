@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import nexmark_stream
@@ -120,6 +121,48 @@ def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark
     answer = stream.batch_answer(spark)
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
     again.stop()
+
+
+def test_a_change_that_had_not_begun_is_made_and_one_that_was_done_is_not_made_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 2)
+    checkpoint = Checkpoint(spark, stream.checkpoint)
+    native = stream.native(spark, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+    native.stop()
+
+    for partitions in (2, 3):  # killed before the first file of a repartition, and after the last
+        assert checkpoint.partitions == partitions
+        checkpoint.begin(Underway(before=2, after=3))
+        native = stream.native(spark, partitions=2)
+        native.start()
+        native.stop()
+        assert native.plan() == Plan({STATE: 3})
+        assert checkpoint.underway is None
+
+
+def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    session = spark.newSession()
+    session.conf.set(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    )
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 2)
+    native = stream.native(session, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+
+    with pytest.raises(PySparkException):
+        native.apply(Plan({STATE: 3}))
+
+    assert native.plan() == Plan({STATE: 2})
+    assert native.query.isActive
+    assert Checkpoint(session, stream.checkpoint).underway is None
+    native.stop()
 
 
 def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: Path) -> None:

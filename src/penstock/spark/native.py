@@ -157,7 +157,14 @@ class NativeQuery(Engine):
         self.stop()
         stopped = watch.lap_ms()
         self._checkpoint.begin(change)
-        self._repartition(change)
+        try:
+            self._repartition(change)
+        except Exception:
+            if self._checkpoint.whole:  # nothing was touched: the job goes on as it was
+                self._checkpoint.end()
+                self._run()
+                raise
+            self._repartition(change)  # half moved: Spark wants the same change once more, and nothing else
         repartitioned = watch.lap_ms()
         self._partitions = change.after
         self._run()
