@@ -24,7 +24,7 @@ class Stream:
 
     query: str
     folder: Path
-    bids: Bids = Bids(late_seconds=20.0)  # noqa: RUF009
+    bids: Bids = Bids(rate=100, file_seconds=4.0, late_share=0.05, late_seconds=30.0)  # noqa: RUF009
 
     @property
     def source(self) -> Path:

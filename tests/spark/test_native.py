@@ -54,14 +54,15 @@ def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
     native.start()
 
     for number, partitions in enumerate((3, 5, 1, 4, 2, 6, 3, 2, 5, 4)):
-        stream.arrive(4 + 4 * number, 8 + 4 * number)
+        stream.arrive(4 + 2 * number, 6 + 2 * number)
         wait_for(lambda: batches(native) >= 0)  # under way, with files that wait
         native.apply(Plan({STATE: partitions}))
         assert native.plan() == Plan({STATE: partitions})
         wait_for(lambda: batches(native) >= 0)
         assert state_partitions(native) == partitions
-    stream.close(44)
+    stream.close(24)
     answer = stream.batch_answer(spark)
+    native.query.processAllAvailable()
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
     native.stop()
 
@@ -74,7 +75,7 @@ def test_a_driver_killed_in_the_middle_of_a_repartition_finishes_it_at_its_next_
     spark: SparkSession, tmp_path: Path
 ) -> None:
     stream = Stream("nexmark_q11", tmp_path)
-    stream.arrive(0, 6)
+    stream.arrive(0, 3)
     checkpoint = Checkpoint(spark, stream.checkpoint)
     driver = subprocess.Popen(
         [sys.executable, nexmark_stream.__file__, "nexmark_q11", str(tmp_path), "2", "5"],
@@ -96,9 +97,10 @@ def test_a_driver_killed_in_the_middle_of_a_repartition_finishes_it_at_its_next_
     native.start()
     assert native.plan() == Plan({STATE: 5})
     assert checkpoint.underway is None
-    stream.arrive(6, 12)
-    stream.close(12)
+    stream.arrive(3, 5)
+    stream.close(5)
     answer = stream.batch_answer(spark)
+    native.query.processAllAvailable()
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
     native.stop()
     assert answer
@@ -119,6 +121,7 @@ def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark
 
     stream.close(6)
     answer = stream.batch_answer(spark)
+    again.query.processAllAvailable()
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
     again.stop()
 
@@ -167,19 +170,19 @@ def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: Spark
 
 def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream("nexmark_q11", tmp_path)
-    stream.arrive(0, 8)
+    stream.arrive(0, 2)
     native = stream.native(spark, partitions=2)
     native.start()
     native.query.processAllAvailable()
     native.read()  # a beginning to measure from
-    stream.arrive(8, 12)
+    stream.arrive(2, 4)
     native.query.processAllAvailable()
     (sample,) = native.read()
     native.stop()
 
     state = sample.operators[STATE]
     assert state.parallelism == 2
-    assert state.records_in == 4 * 400
+    assert state.records_in == 2 * 400
     assert state.useful_seconds is not None
     assert state.useful_seconds > 0
     assert native.topology[STATE].actuation is Actuation.STATE_REPARTITION
