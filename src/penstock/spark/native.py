@@ -118,10 +118,7 @@ class NativeQuery(Engine):
         finished = _batches_finished(query)
         while query.isActive and query.status["isTriggerActive"] and _batches_finished(query) == finished:
             time.sleep(LOOK_SECONDS)
-        _refuse_failed(query)
         query.stop()
-        if not self._checkpoint.whole:  # the next batch was quicker than we were
-            self._finish_batch()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the query ends, so long at most; True if it has ended. A change does not end it."""
@@ -144,8 +141,10 @@ class NativeQuery(Engine):
         after = self.topology.clamp(STATE, plan[STATE])
         if after == self._partitions:
             return
-        if self._query is None:
-            raise PenstockError("the query has not been started")
+        if self._query is None:  # it starts with this plan, unless its checkpoint knows better
+            self._partitions = after
+            return
+        _refuse_failed(self.query)
         self._changing = True
         try:
             self._change(Underway(self._partitions, after))
@@ -155,6 +154,8 @@ class NativeQuery(Engine):
     def _change(self, change: Underway) -> None:
         watch = Stopwatch()
         self.stop()
+        if not self._checkpoint.whole:  # the next batch was quicker than we were
+            self._finish_batch()
         stopped = watch.lap_ms()
         self._checkpoint.begin(change)
         try:
