@@ -96,9 +96,9 @@ class Contest:
         return Standings(tuple(map(tuple, results)), tuple(failures), stopped_early=len(found) < len(runs))
 
     def _compile(self) -> None:
-        """A moment of each engine in this process: workers then find the compiled simulator on disk.
+        """A moment of each engine in this process: workers on this machine then find the compiled simulator on disk.
 
-        Else each of them would compile it at the same time, for many seconds.
+        Else each of them would compile it at the same time, for many seconds; those of other machines do, once.
         """
         engines = {each.simulation.workload.job.engine.execution: each.simulation for each in self.entrants}
         for simulation in engines.values():
