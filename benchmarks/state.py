@@ -63,13 +63,11 @@ def changes(spark: SparkSession, query: str, bids: Bids, folder: Path) -> Iterat
     native.start()
     native.query.processAllAvailable()
     for number, partitions in enumerate(CHANGES, 1):
-        keys = last_keys(native)
-        write(bids.file(0).head(100), source, number)  # something for the first batch to do
-        native.query.processAllAvailable()
-        write(bids.file(0).head(100), source, 100 + number)
+        keys = state_rows(native)
         native.apply(Plan({STATE: partitions}))
+        write(bids.file(0).head(100), source, number)  # something for the first batch to do
         watch = Stopwatch()
-        while native.query.lastProgress is None:
+        while state_rows(native) == 0:
             time.sleep(0.005)
         first_batch = watch.lap_ms() / 1e3
         cost = native.changes[-1]
@@ -84,7 +82,11 @@ def count(rows: DataFrame, batch: int) -> None:
     rows.count()
 
 
-def last_keys(native: NativeQuery) -> int:
-    progress = native.query.lastProgress
-    assert progress is not None
-    return int(progress["stateOperators"][-1]["numRowsTotal"])
+def state_rows(native: NativeQuery) -> int:
+    """Keys in the largest state of the query; 0 until it has run a batch."""
+    counts = [
+        operator["numRowsTotal"]
+        for progress in native.query.recentProgress
+        for operator in progress["stateOperators"]
+    ]  # fmt: skip
+    return max(counts, default=0)

@@ -33,15 +33,13 @@ def wait_for(condition: Callable[[], bool], every: float = 0.02) -> None:
         time.sleep(every)
 
 
-def batches(native: NativeQuery) -> int:
-    progress = native.query.lastProgress
-    return -1 if progress is None else int(progress["batchId"])
-
-
-def state_partitions(native: NativeQuery) -> int:
-    progress = native.query.lastProgress
-    assert progress is not None
-    return int(progress["stateOperators"][0]["numShufflePartitions"])
+def state_partitions(native: NativeQuery) -> set[int]:
+    """Partitions of every state in every batch of the query since its last start; none before its first batch."""
+    return {
+        int(operator["numShufflePartitions"])
+        for progress in native.query.recentProgress
+        for operator in progress["stateOperators"]
+    }
 
 
 @pytest.mark.parametrize("query", ["nexmark_q5", "nexmark_q11"])
@@ -54,12 +52,13 @@ def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
     native.start()
 
     for number, partitions in enumerate((3, 5, 1, 4, 2, 6, 3, 2, 5, 4)):
-        stream.arrive(4 + 2 * number, 6 + 2 * number)
-        wait_for(lambda: batches(native) >= 0)  # under way, with files that wait
+        stream.arrive(4 + 2 * number, 5 + 2 * number)
+        wait_for(lambda: bool(state_partitions(native)))  # it runs
         native.apply(Plan({STATE: partitions}))
         assert native.plan() == Plan({STATE: partitions})
-        wait_for(lambda: batches(native) >= 0)
-        assert state_partitions(native) == partitions
+        stream.arrive(5 + 2 * number, 6 + 2 * number)
+        wait_for(lambda: bool(state_partitions(native)))
+        assert state_partitions(native) == {partitions}
     stream.close(24)
     answer = stream.batch_answer(spark)
     native.query.processAllAvailable()
