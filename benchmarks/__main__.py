@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "state")
+BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "realtime", "state")
 
 
 def main(names: list[str]) -> None:

@@ -1,17 +1,99 @@
-"""One Spark for all tests of this folder: it takes seconds to start."""
+"""One Spark and one Kafka broker for all tests of this folder: they take seconds to start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 
+from penstock.spark.broker import Broker
+from penstock.spark.jars import connector_jars
 from penstock.spark.session import local_session
+
+LIMIT_SECONDS = 120.0
+"""Ends a hang; no test says how fast something must be."""
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = local_session("local[16]")
+    session = local_session("local[16]", jars=connector_jars())
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    with Broker() as running:
+        yield running
+
+
+_numbers = count()
+
+
+class Topic:
+    """A topic of one test: write to it, read all of it."""
+
+    def __init__(self, broker: Broker, partitions: int) -> None:
+        self.name = f"topic-{next(_numbers)}"
+        self.broker = broker
+        broker.create_topic(self.name, partitions)
+        self.producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 2, "log_level": 0})
+        self._consumer: Consumer | None = None
+        self.seen: list[bytes] = []
+
+    def send(self, *values: bytes) -> None:
+        for value in values:
+            self.producer.produce(self.name, value)
+        self.producer.flush(LIMIT_SECONDS)
+
+    def read(self) -> list[bytes]:
+        """Everything that has come so far, in the order of arrival."""
+        if self._consumer is None:
+            self._consumer = Consumer({
+                "bootstrap.servers": self.broker.servers, "group.id": self.name, "auto.offset.reset": "earliest",
+                "log_level": 0,
+            })  # fmt: skip
+            self._consumer.subscribe([self.name])
+        self.seen += [value for m in self._consumer.consume(5000, 0.2) if not m.error() and (value := m.value())]
+        return self.seen
+
+    def close(self) -> None:
+        if self._consumer is not None:
+            self._consumer.close()
+
+
+@pytest.fixture
+def new_topic(broker: Broker) -> Iterator[Callable[..., Topic]]:
+    made: list[Topic] = []
+
+    def make(partitions: int = 1) -> Topic:
+        made.append(Topic(broker, partitions))
+        return made[-1]
+
+    yield make
+    for topic in made:
+        topic.close()
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """Wait for a condition."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        end = time.monotonic() + LIMIT_SECONDS
+        while not condition():
+            if time.monotonic() > end:
+                pytest.fail("it hangs")
+            time.sleep(0.02)
+
+    return wait
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    return str(tmp_path / "checkpoint")

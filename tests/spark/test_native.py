@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 import nexmark_stream
 from nexmark_stream import Stream
 from penstock.model import Actuation, PenstockError, Plan
-from penstock.spark.checkpoint import Checkpoint, Underway
 from penstock.spark.native import STATE, NativeQuery
+from penstock.spark.state_checkpoint import Checkpoint, Underway
 
 pytestmark = pytest.mark.xdist_group("spark")
 

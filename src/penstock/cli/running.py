@@ -17,6 +17,7 @@ from penstock.report.markdown import PICTURE
 from penstock.report.recorder import Recorder
 from penstock.report.story import Story
 from penstock.report.tables import changes_table, figures_table, reasons_line
+from penstock.report.words import ratio
 
 Listener = Callable[[Cycle], None]
 
@@ -59,3 +60,15 @@ def show(story: Story, folder: ReportFolder | None) -> None:
     console.print(reasons_line(story.recorder), style="dim")
     if folder is not None:
         console.print(f"Report: {folder.path}, picture: {folder.path / PICTURE}", soft_wrap=True)
+
+
+def verdict(story: Story) -> str:
+    """The comparison in a sentence, whichever way it went."""
+    assert story.rival is not None
+    ours, fixed = story.result, story.rival.result
+    saved = 1 - ours.core_seconds / fixed.core_seconds
+    cores = f"{ratio(abs(saved))} {'fewer' if saved >= 0 else 'more'} core-seconds"
+    return (
+        f"{ours.policy} took {cores} than the fixed plan and {ours.rescales} changes; it was outside the targets "
+        f"{ratio(ours.violation_ratio)} of the time, the fixed plan {ratio(fixed.violation_ratio)}."
+    )

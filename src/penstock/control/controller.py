@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 
+from penstock.control.clock import Stopwatch
 from penstock.control.loop import Loop
 from penstock.control.think import sentence
 from penstock.model import Cycle
@@ -24,6 +26,7 @@ class Controller:
         self.loop = loop
         self.interval_seconds = loop.settings.interval_seconds
         self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
+        self.decision_ms: deque[float] = deque(maxlen=1_000)
         self._listener = listener
         self._stopped = threading.Event()
         self._cycle_over = threading.Event()
@@ -56,7 +59,9 @@ class Controller:
 
     def _cycle(self) -> None:
         try:
+            watch = Stopwatch()
             cycle = self.loop.run_once()
+            self.decision_ms.append(watch.lap_ms())
             self._listener(cycle)
             self._complained = False
         except Exception as error:

@@ -32,6 +32,7 @@ class LiveView:
     recorder: Recorder
     seconds: float
     fixed: Plan
+    unit: str = "simulated"
 
     def render(self) -> RenderableType:
         points = self.recorder.points
@@ -40,7 +41,7 @@ class LiveView:
         moment = f"{clock(points[-1].end)} of {clock(self.seconds)}"
         parts = (self._figures(points), self._parallelism(points[-1]), self._decisions())
         return Panel(
-            Group(*parts), title=f"[bold]{self.title}", subtitle=f"{moment} simulated", box=ROUNDED, padding=(0, 1)
+            Group(*parts), title=f"[bold]{self.title}", subtitle=f"{moment} {self.unit}", box=ROUNDED, padding=(0, 1)
         )
 
     def _figures(self, points: Sequence[Point]) -> RenderableType:

@@ -16,7 +16,7 @@ def report_text(story: Story) -> str:
     lines = [
         f"# {story.title}",
         "",
-        f"{span(result.seconds)} of simulated time, seed {result.seed}.{stopped} Targets: {targets(story.slo)}.",
+        f"{span(result.seconds)} {_kind(story)}.{stopped} Targets: {targets(story.slo)}.",
         "",
         f"![load, parallelism, latency and backlog over time]({PICTURE})",
         "",
@@ -64,3 +64,7 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 def _row(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _kind(story: Story) -> str:
+    return "on real Spark" if story.live else f"of simulated time, seed {story.result.seed}"

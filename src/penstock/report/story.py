@@ -26,6 +26,7 @@ class Story:
     recorder: Recorder
     rival: Rival | None = None
     stopped_early: bool = False
+    live: bool = False
 
     @property
     def slo(self) -> Slo:

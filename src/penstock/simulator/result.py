@@ -80,11 +80,11 @@ def result_of(cluster: SimulatedCluster, *, policy: str, seed: int, decision_ms:
         lost_records=int(total.dropped.sum()) if not cluster.replays else 0,
         processing_latency_ms=processing or Latency(),
         event_latency_ms=event or Latency(),
-        decision_ms=_percentiles(decision_ms),
+        decision_ms=percentiles(decision_ms),
     )
 
 
-def _percentiles(values: Sequence[float]) -> Latency:
+def percentiles(values: Sequence[float]) -> Latency:
     if not values:
         return Latency()
     p50, p95, p99 = np.percentile(values, [50, 95, 99]).tolist()

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
+    from penstock.spark.topics import kafka
 
 _HOME = {
     "Function": "function",
     "NativeQuery": "native",
     "Pipeline": "pipeline",
     "files": "files",
+    "kafka": "topics",
     "replay": "replay",
     "table": "table",
 }
 
-__all__ = ["Function", "NativeQuery", "Pipeline", "files", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "files", "kafka", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:

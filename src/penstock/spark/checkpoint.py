@@ -1,96 +1,52 @@
-"""What a streaming checkpoint says: which batches are whole, and how many partitions its state has.
+"""What a query's checkpoint says of Kafka: how far the query will have read when it starts again.
 
-Files are reached as Spark reaches them, so a checkpoint may lie wherever Spark can write.
+Real-time mode writes its checkpoint beside the data's way: a batch whose end was told may be missing in it when a query
+is stopped just then, and one whose end was not told may be there. Only the checkpoint knows where the next run begins.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-PARTITIONS = "spark.sql.shuffle.partitions"
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The last batch that will not be read again, and the records of each topic read by its end."""
+
+    batch: int
+    consumed: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Underway:
-    """A change of the state's partitions that has begun. As long as it is written down, it is not known to be done."""
-
-    before: int
-    after: int
-
-
-class Checkpoint:
-    """The checkpoint folder of one query, and beside it our own note of a change under way."""
-
-    def __init__(self, spark: SparkSession, location: str) -> None:
-        self.location = location.rstrip("/")
-        self._jvm = cast("Any", spark._jvm)
-        configuration = spark._jsparkSession.sessionState().newHadoopConf()
-        self._files = self._path("").getFileSystem(configuration)
-        # Spark's own way to write a file so that it is there whole or not at all, whatever the file system.
-        manager = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-        self._manager = manager.create(self._path(""), configuration)
-
-    @property
-    def last_begun(self) -> int | None:
-        """The newest batch whose records have been settled."""
-        return self._newest("offsets")
-
-    @property
-    def last_done(self) -> int | None:
-        """The newest batch that was committed."""
-        return self._newest("commits")
-
-    @property
-    def whole(self) -> bool:
-        """Whether every batch that began was committed: nothing else may be repartitioned."""
-        return self.last_begun == self.last_done
-
-    @property
-    def partitions(self) -> int | None:
-        """Partitions of the state after the last whole batch; None before there is one."""
-        if (batch := self.last_done) is None:
-            return None
-        _, metadata, *_ = self._read(self._path(f"offsets/{batch}")).splitlines()
-        return int(json.loads(metadata)["conf"][PARTITIONS])
-
-    # The note of a change ---------------------------------------------------------------------------------------
-
-    @property
-    def underway(self) -> Underway | None:
-        note = self._note
-        return Underway(**json.loads(self._read(note))) if self._files.exists(note) else None
-
-    def begin(self, change: Underway) -> None:
-        stream = self._manager.createAtomic(self._note, True)
-        stream.write(bytearray(json.dumps(asdict(change)).encode()))
+def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
+    """What the next run of a query goes on from; None if it has to begin at the beginning."""
+    jvm: Any = spark.sparkContext._jvm
+    commits = jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")
+    files = commits.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    if not files.exists(commits):
+        return None
+    names = [found.getPath().getName() for found in files.listStatus(commits)]
+    batch = max((int(name) for name in names if name.isdigit()), default=None)
+    if batch is None:
+        return None
+    stream = files.open(jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets/{batch}"))
+    try:
+        return Committed(batch, read_offsets(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")))
+    finally:
         stream.close()
 
-    def end(self) -> None:
-        self._manager.delete(self._note)
 
-    # Files ------------------------------------------------------------------------------------------------------
+def read_offsets(text: str) -> dict[str, int]:
+    """The sums of the offsets in an entry of Spark's offset log.
 
-    @property
-    def _note(self) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}.penstock.json")
-
-    def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
-
-    def _read(self, path: Any) -> str:
-        stream = self._files.open(path)
-        try:
-            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        finally:
-            stream.close()
-
-    def _newest(self, log: str) -> int | None:
-        folder = self._path(log)
-        if not self._files.exists(folder):
-            return None
-        names = [status.getPath().getName() for status in self._files.listStatus(folder)]
-        return max((int(name) for name in names if name.isdigit()), default=None)
+    >>> read_offsets('v1\\n{"batchTimestampMs":0}\\n{"clicks":{"0":40,"1":2}}')
+    {'clicks': 42}
+    """
+    totals = {}
+    for line in text.splitlines()[2:]:  # version, metadata, then a line for each source
+        totals.update({topic: sum(partitions.values()) for topic, partitions in json.loads(line).items()})
+    return totals

@@ -137,8 +137,11 @@ def _engine(
     chosen: Options, spark: SparkSession, pipeline: Pipeline, trials: dict[str, Trial], checkpoint: str
 ) -> Engine:
     from penstock.spark.microbatch import MicroBatchEngine
+    from penstock.spark.realtime import RealTimeEngine
 
     plan = chosen.plan or Plan.smallest(pipeline.topology())
+    if chosen.engine == "realtime":
+        return RealTimeEngine(spark, pipeline, trials, plan, checkpoint, batch_seconds=chosen.batch_seconds or 5.0)
     return MicroBatchEngine(spark, pipeline, trials, plan, checkpoint, batch_seconds=chosen.batch_seconds or 1.0)
 
 

@@ -1,127 +1,117 @@
-"""What an attached job takes, and what it would take if Penstock had its way."""
+"""What a segment has done so far: its finished batches, and what can be told while one is still running."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.control.ports import Store
-from penstock.model import Cycle, Mode, Slo
-from penstock.policies import State
-
-KEPT = 100
+from penstock.spark.growth import Growth
+from penstock.spark.segment_query import Batch, Wiring
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What became of a query since Penstock was attached to it.
+@dataclass(frozen=True, slots=True)
+class OperatorFlow:
+    """An operator over a span of time. Useful seconds are None where no batch has told them yet."""
 
-    cycles                the last decisions, oldest first
-    changes               how often the number of executors was changed
-    core_seconds          what the executors took
-    decided_core_seconds  what those would have taken that were decided on; the same in active mode, but for delays
-    most_core_seconds     what the job would have taken with all the executors that it may have
-    violated              share of the measured windows that missed a target; None if nothing was measured
-    cannot_see            what the query does not tell, in sentences
-    """
+    records_in: float
+    records_out: float
+    useful_seconds: float | None
 
-    mode: Mode
-    seconds: float
-    cycles: tuple[Cycle, ...]
-    changes: int
-    core_seconds: float
-    decided_core_seconds: float
-    most_core_seconds: float
-    violated: float | None
-    cannot_see: tuple[str, ...]
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A segment over a span of time: records taken, what each operator did, records waiting at the end."""
+
+    records_in: float
+    operators: Mapping[str, OperatorFlow]
+    waiting: float | None
+
+
+class Ledger:
+    """The account of one segment."""
+
+    def __init__(self, wiring: Wiring, consumed: Mapping[str, int], remembered: int = 100) -> None:
+        self.wiring = wiring
+        self.batches: deque[Batch] = deque(maxlen=remembered)
+        self.records_in = 0
+        self.records_out = 0
+        self.began_at = dict(consumed)
+        self._consumed = dict(consumed)
+        self._consumed_at: float | None = None
+        self._typical: Batch | None = None  # the newest one with records: its costs and ratios
+
+    def add(self, batches: Iterable[Batch]) -> None:
+        for batch in batches:
+            self.batches.append(batch)
+            self.records_in += batch.records_in
+            self.records_out += batch.operators[self.wiring.segment.name].records_out
+            self._consumed = dict(batch.consumed)
+            self._consumed_at = batch.end
+            if batch.records_in and not batch.warm_up:
+                self._typical = batch
+
+    def settle(self, consumed: Mapping[str, int]) -> None:
+        """The query was stopped, and goes on from here: what is booked beyond is undone, what is missing is added."""
+        ratio = self.records_out_per_record
+        difference = sum(consumed.values()) - sum(self._consumed.values())
+        self.records_in += difference
+        self.records_out += round(ratio * difference)
+        self._consumed = dict(consumed)
 
     @property
-    def saved(self) -> float | None:
-        """The share saved: in monitor mode what could be, against what is; else against the most it may have."""
-        with_penstock, without = self.core_seconds, self.most_core_seconds
-        if self.mode is Mode.MONITOR:
-            with_penstock, without = self.decided_core_seconds, self.core_seconds
-        return 1 - with_penstock / without if without else None
+    def records_out_per_record(self) -> float:
+        """What one record becomes on its way through the segment; 1 until a record has come through."""
+        return self.records_out / self.records_in if self.records_in else 1.0
 
-    def __str__(self) -> str:
-        lines = [f"attached for {self.seconds:.0f} s in {self.mode} mode, {self.changes} changes made"]
-        if self.cycles:
-            last = self.cycles[-1]
-            lines.append(f"in force: {last.before}; decided: {last.decision.plan}, because {last.decision.reason.text}")
-            lines += [f"  {verdict.guard}: {verdict.reason.text}" for verdict in last.decision.verdicts]
-            lines += [f"  {last.problem}"] * (last.problem is not None)
-        if self.saved is not None and self.mode is Mode.MONITOR:
-            would = (
-                f"would take {self.decided_core_seconds:,.0f} core-seconds where {self.core_seconds:,.0f} were taken"
+    def flow(self, start: float, end: float, growth: Growth) -> Flow:
+        """What happened between two times: from the batch that covers most of the span, else from the topics."""
+        batch = max(self.batches, key=lambda b: min(b.end, end) - max(b.start, start), default=None)
+        if batch is not None and min(batch.end, end) - max(batch.start, start) >= (end - start) / 2:
+            scale = (end - start) / (batch.end - batch.start)
+            return Flow(
+                scale * batch.records_in,
+                {name: _scaled(flow, scale) for name, flow in operators_of(batch).items()},
+                self._waiting(batch.consumed, 0.0, batch.end, growth),
             )
-            lines.append(f"{would}: {_less(self.saved)}")
-        elif self.saved is not None:
-            took = f"took {self.core_seconds:,.0f} core-seconds where the most allowed is {self.most_core_seconds:,.0f}"
-            lines.append(f"{took}: {_less(self.saved)}")
-        if self.violated is not None:
-            lines.append(f"{self.violated:.0%} of the measured windows missed a target")
-        return "\n".join((*lines, *(f"cannot see: {spot}" for spot in self.cannot_see)))
+        return self._from_topics(start, end, growth)
 
-
-def _less(saved: float) -> str:
-    """
-    >>> _less(0.25), _less(-0.5)
-    ('25 % less', '50 % more')
-    """
-    return f"{abs(100 * saved):.0f} % {'less' if saved >= 0 else 'more'}"
-
-
-class Ledger(Store):
-    """Stands before a store and adds up what the cycles cost that pass through."""
-
-    def __init__(self, store: Store, slo: Slo, mode: Mode, cores_each: int, most: int) -> None:
-        self._store = store
-        self._slo = slo
-        self._mode = mode
-        self._cores_each = cores_each
-        self._most = most
-        self._cycles: deque[Cycle] = deque(maxlen=KEPT)
-        self._first_t: float | None = None
-        self._changes = self._windows = self._missed = 0
-        self._taken = self._decided = 0.0
-
-    def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
-        self._add(cycle)
-        self._store.record(cycle, policy, state)
-
-    def recent(self, count: int) -> Sequence[Cycle]:
-        return self._store.recent(count)
-
-    def state(self, policy: str) -> State | None:
-        return self._store.state(policy)
-
-    def close(self) -> None:
-        self._store.close()
-
-    def report(self, cannot_see: Sequence[str] = ()) -> Report:
-        seconds = self._cycles[-1].t - self._first_t if self._first_t is not None else 0.0
-        return Report(
-            mode=self._mode,
-            seconds=seconds,
-            cycles=tuple(self._cycles),
-            changes=self._changes,
-            core_seconds=self._taken,
-            decided_core_seconds=self._decided,
-            most_core_seconds=self._most * self._cores_each * seconds,
-            violated=self._missed / self._windows if self._windows else None,
-            cannot_see=tuple(cannot_see),
-        )
-
-    def _add(self, cycle: Cycle) -> None:
-        if self._cycles:
-            last = self._cycles[-1]
-            core_seconds = self._cores_each * (cycle.t - last.t)
-            self._taken += core_seconds * (cycle.before.executors or 0)
-            self._decided += core_seconds * (last.decision.plan.executors or 0)
+    def _from_topics(self, start: float, end: float, growth: Growth) -> Flow:
+        """While a batch runs: what came out in the span tells what went in, at the ratios and costs last seen."""
+        came_out = growth.between(self.wiring.writes[0], start, end) or 0.0
+        taken = came_out / (self.records_out_per_record or 1.0)
+        since = start if self._consumed_at is None else self._consumed_at
+        taken_since = (growth.between(self.wiring.writes[0], since, end) or 0.0) / (self.records_out_per_record or 1.0)
+        if self._typical is None:
+            operators = {name: OperatorFlow(taken, taken, None) for name in self.wiring.segment.operators}
         else:
-            self._first_t = cycle.t
-        self._cycles.append(cycle)
-        self._changes += cycle.changed
-        self._windows += len(cycle.samples)
-        self._missed += sum(bool(self._slo.violations(sample)) for sample in cycle.samples)
+            scale = taken / self._typical.records_in
+            operators = {name: _scaled(flow, scale) for name, flow in operators_of(self._typical).items()}
+        return Flow(taken, operators, self._waiting(self._consumed, taken_since, end, growth))
+
+    def _waiting(self, consumed: Mapping[str, int], since: float, at: float, growth: Growth) -> float | None:
+        lengths = [growth.at(topic, at) for topic in self.wiring.reads]
+        if not consumed or any(length is None for length in lengths):
+            return None
+        return max(0.0, sum(filter(None, lengths)) - sum(consumed.values()) - since)
+
+
+def operators_of(batch: Batch) -> dict[str, OperatorFlow]:
+    """Each operator takes what the one before it emitted.
+
+    Time inside an operator is exact where it waits, but leaves out what Spark does to move records in and out of it;
+    the CPU time of its stage has that, but no waiting. The larger one is nearer to the truth.
+    """
+    flows = {}
+    records_in = batch.records_in
+    for name, measured in batch.operators.items():
+        inside = None if measured.seconds_per_record is None else measured.seconds_per_record * records_in
+        known = [seconds for seconds in (inside, batch.cpu_seconds.get(name)) if seconds is not None]
+        flows[name] = OperatorFlow(records_in, measured.records_out, max(known, default=None))
+        records_in = measured.records_out
+    return flows
+
+
+def _scaled(flow: OperatorFlow, scale: float) -> OperatorFlow:
+    useful = None if flow.useful_seconds is None else scale * flow.useful_seconds
+    return OperatorFlow(scale * flow.records_in, scale * flow.records_out, useful)

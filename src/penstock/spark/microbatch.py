@@ -105,6 +105,7 @@ class MicroBatchEngine:
         self._seconds_per_record = 1.0
         self._read_until = self._offered_at = self._clock.now()
         self._done = 0
+        self._backlog: float | None = None
         self._offered: float | None = None
 
     # The life of the job ---------------------------------------------------------------------------------------------
@@ -149,6 +150,11 @@ class MicroBatchEngine:
         plan.check(self.topology)
         with self._lock:
             self._plan, self._warming = plan, WARM_UP_BATCHES
+
+    @property
+    def backlog(self) -> float | None:
+        """Records that waited in the source when the monitor last looked."""
+        return self._backlog
 
     def read(self) -> Sequence[Sample]:
         ran = self._finished()
@@ -212,7 +218,7 @@ class MicroBatchEngine:
             frame = frame.unionByName(kept[parent])
         for name in segment.operators:
             step = self.pipeline.steps[name]
-            frame = step.function(frame.repartition(plan[name], *step.key))
+            frame = step.function(_kept_apart(frame.repartition(plan[name], *step.key)))
         counted = None
         with self._reader.tagged(f"penstock-{self.pipeline.name}-{number}-{segment.name}") as found:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
@@ -243,7 +249,7 @@ class MicroBatchEngine:
     def _arrivals(self) -> tuple[float | None, float | None]:
         """The backlog, and the records per second that came since the last call: what was done, and what waits more."""
         now, last = self.now(), self._progress.last
-        backlog = None if last is None else self.pipeline.source.backlog(last.offset, now)
+        backlog = self._backlog = None if last is None else self.pipeline.source.backlog(last.offset, now)
         offered = None if backlog is None else self._done + backlog
         before, since = self._offered, self._offered_at
         self._offered, self._offered_at = offered, now
@@ -286,6 +292,12 @@ class MicroBatchEngine:
         return links
 
 
+def _kept_apart(frame: DataFrame) -> DataFrame:
+    """The same records. A sample of all of them is a wall in the optimiser's way: it would carry the filters of an
+    operator through the shuffle in front of it, to run them with the parallelism of another."""
+    return frame.sample(fraction=1.0, seed=0)
+
+
 @contextmanager
 def _silent_gateway() -> Iterator[None]:
     """A batch that is cut off is no error worth a page of text."""
@@ -306,6 +318,6 @@ def _spread(count: int, wanted: int) -> set[int]:
     """Places spread evenly over a row, the last one among them.
 
     >>> sorted(_spread(10, 4)), sorted(_spread(2, 4))
-    ([2, 4, 7, 9], [0, 1])
+    ([1, 4, 7, 9], [0, 1])
     """
     return {round((i + 1) * count / wanted) - 1 for i in range(wanted)} if count > wanted else set(range(count))

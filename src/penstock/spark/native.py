@@ -20,11 +20,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from penstock.control.clock import Stopwatch, WallClock
 from penstock.control.ports import Clock
 from penstock.model import Actuation, Execution, Operator, PenstockError, Plan, Sample, Topology
-from penstock.spark.checkpoint import PARTITIONS, Checkpoint, Underway
 from penstock.spark.engine import Engine
 from penstock.spark.executors import Executor
 from penstock.spark.query_monitor import JOB, QueryMonitor
 from penstock.spark.stage_work import StageWork
+from penstock.spark.state_checkpoint import PARTITIONS, Checkpoint, Underway
 
 STATE = "state"
 """What plans and samples call the stateful operators of the query."""

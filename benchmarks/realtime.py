@@ -1,0 +1,214 @@
+"""The real-time engine against the same job written by hand, and metering on against off.
+
+Throughput is that of a topic read from its beginning; latency is that of a steady stream, from Kafka's time of the
+record that comes to Kafka's time of the record that goes. The three ways take turns, and medians are compared.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+
+from confluent_kafka import Consumer, Producer
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from penstock.model import Plan
+from penstock.spark.broker import Broker
+from penstock.spark.dry_run import dry_run
+from penstock.spark.jars import connector_jars
+from penstock.spark.meter import MEASURE_ONE_IN
+from penstock.spark.offsets import Offsets
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.quiet import hush_stopped_tasks
+from penstock.spark.realtime import RealTimeEngine
+from penstock.spark.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
+from penstock.spark.session import local_session
+from penstock.spark.topics import kafka
+
+RECORDS = 1_000_000
+ROUNDS = 5
+STEADY_RATE = 1_000
+STEADY_SECONDS = 20
+SKIPPED_SECONDS = 6
+WAYS = ("by hand", "engine", "engine, not metered")
+
+
+@dataclass(frozen=True)
+class Throughput:
+    way: str
+    records_per_second: float
+    against_by_hand: float
+    worst_round: float
+    best_round: float
+
+
+@dataclass(frozen=True)
+class LatencyOf:
+    way: str
+    p50_ms: float
+    p95_ms: float
+    p50_against_by_hand: float
+
+
+def parse(frame: DataFrame) -> DataFrame:
+    text = F.col("value").cast("string")
+    name, amount = F.get_json_object(text, "$.name"), F.get_json_object(text, "$.amount").cast("double")
+    return frame.select(name.alias("name"), amount.alias("amount"), *_kept(frame))
+
+
+def positive(frame: DataFrame) -> DataFrame:
+    return frame.where("amount >= 0")
+
+
+def taxed(frame: DataFrame) -> DataFrame:
+    return frame.withColumn("taxed", F.col("amount") * 1.2 + F.length("name"))
+
+
+def written(frame: DataFrame) -> DataFrame:
+    return frame.withColumn("value", F.concat("name", F.lit(":"), F.col("taxed").cast("string")))
+
+
+STEPS = {"parse": parse, "positive": positive, "taxed": taxed, "written": written}
+
+
+def _kept(frame: DataFrame) -> list[str]:
+    return [name for name in ("stamp",) if name in frame.columns]
+
+
+@contextmanager
+def running(spark: SparkSession, servers: str, way: str, source: str, sink: str) -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as checkpoint:
+        stop = (_by_hand if way == "by hand" else _by_engine)(spark, servers, way, source, sink, checkpoint)
+        try:
+            yield
+        finally:
+            stop()
+
+
+def _by_hand(
+    spark: SparkSession, servers: str, way: str, source: str, sink: str, checkpoint: str
+) -> Callable[[], None]:
+    frame = kafka(source, servers=servers).stream(spark).select("value")
+    for function in STEPS.values():
+        frame = function(frame.repartition(1))
+    with settings_for_a_moment(spark, KEEP_EVERY_STAGE):
+        query = (
+            frame.select("value").writeStream.format("kafka").option("kafka.bootstrap.servers", servers)
+            .option("topic", sink).option("checkpointLocation", checkpoint).outputMode("update")
+            .trigger(realTime="5 seconds").start()  # type: ignore[call-overload]
+        )  # fmt: skip
+    return lambda: query.stop()
+
+
+def _by_engine(
+    spark: SparkSession, servers: str, way: str, source: str, sink: str, checkpoint: str
+) -> Callable[[], None]:
+    job = Pipeline(source, source=kafka(source, servers=servers))
+    after: tuple[str, ...] = ()
+    for name, function in STEPS.items():
+        job.operator(name, function, after=after)
+        after = (name,)
+    job.sink(kafka(sink, servers=servers), after=after[0])
+    plan = Plan(dict.fromkeys(STEPS, 1))
+    one_in = None if way == "engine, not metered" else MEASURE_ONE_IN
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, measure_one_in=one_in)
+    engine.start()
+    return engine.stop
+
+
+def throughput(spark: SparkSession, broker: Broker, way: str, turn: int) -> float:
+    """Records per second between the first fifth and the end."""
+    sink, offsets = f"full-{way.replace(', ', '-').replace(' ', '-')}-{turn}", Offsets(broker.servers)
+    broker.create_topic(sink, 1)
+    looks: list[tuple[float, int]] = []
+    with running(spark, broker.servers, way, "full", sink):
+        while not looks or looks[-1][1] < RECORDS:
+            ends = offsets.ends([sink])
+            if ends is not None and ends[sink] >= RECORDS / 5:
+                looks.append((time.monotonic(), ends[sink]))
+            time.sleep(0.02)
+    (start, first), (end, last) = looks[0], next(look for look in looks if look[1] >= 0.95 * RECORDS)
+    return (last - first) / (end - start)
+
+
+def latencies(spark: SparkSession, broker: Broker, way: str) -> list[float]:
+    """Milliseconds of each record of a steady stream, without the first seconds."""
+    name = way.replace(", ", "-").replace(" ", "-")
+    source, sink = f"steady-{name}", f"steady-out-{name}"
+    broker.create_topic(source, 1)
+    broker.create_topic(sink, 1)
+    with running(spark, broker.servers, way, source, sink):
+        producer, began, sent = Producer({"bootstrap.servers": broker.servers, "linger.ms": 1}), time.time(), 0
+        while sent < STEADY_RATE * STEADY_SECONDS:
+            while sent < (time.time() - began) * STEADY_RATE:
+                producer.produce(source, b'{"name": "%d", "amount": 1}' % sent)
+                sent += 1
+            producer.poll(0)
+            time.sleep(0.005)
+        producer.flush()
+        _until_full(broker, sink, sent)
+    came, left = _times(broker, source, sent), _times(broker, sink, sent)
+    return [1.0 * (left[i] - came[i]) for i in range(STEADY_RATE * SKIPPED_SECONDS, sent)]
+
+
+def _until_full(broker: Broker, topic: str, records: int) -> None:
+    offsets, done = Offsets(broker.servers), threading.Event()
+    while ((ends := offsets.ends([topic])) is None or ends[topic] < records) and not done.wait(0.05):
+        pass
+
+
+def _times(broker: Broker, topic: str, records: int) -> dict[int, int]:
+    """When Kafka got each record: its number is the name in it. The first time counts."""
+    consumer = Consumer({
+        "bootstrap.servers": broker.servers, "group.id": topic, "auto.offset.reset": "earliest",
+    })  # fmt: skip
+    consumer.subscribe([topic])
+    times: dict[int, int] = {}
+    while len(times) < records:
+        for message in consumer.consume(5000, 1.0):
+            value = message.value() or b""
+            number = value.split(b'"')[3] if value.startswith(b"{") else value.split(b":")[0]
+            times.setdefault(int(number), message.timestamp()[1])
+    consumer.close()
+    return times
+
+
+def rows() -> Iterator[Throughput | LatencyOf]:
+    with Broker() as broker:
+        spark = local_session("local[8]", jars=connector_jars())
+        try:
+            hush_stopped_tasks(spark)
+            yield from _rows(spark, broker)
+        finally:
+            spark.stop()
+
+
+def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | LatencyOf]:
+    broker.create_topic("full", 1)
+    producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 20})
+    for i in range(RECORDS):
+        producer.produce("full", b'{"name": "user%d", "amount": %f}' % (i % 1000, 0.37 * i))
+        if i % 1000 == 0:
+            producer.poll(0)
+            producer.flush() if i % 50_000 == 0 else None
+    producer.flush()
+    throughput(spark, broker, "engine", -1)  # the JVM warms up
+    measured: dict[str, list[float]] = {way: [] for way in WAYS}
+    for turn in range(ROUNDS):
+        for way in WAYS:
+            measured[way].append(throughput(spark, broker, way, turn))
+    for way in WAYS:
+        ratios = [mine / hand for mine, hand in zip(measured[way], measured["by hand"], strict=True)]
+        yield Throughput(way, median(measured[way]), median(ratios), min(ratios), max(ratios))
+    by_hand = 0.0
+    for way in WAYS:
+        found = sorted(latencies(spark, broker, way))
+        p50, p95 = found[len(found) // 2], found[len(found) * 95 // 100]
+        by_hand = by_hand or p50
+        yield LatencyOf(way, p50, p95, p50 / by_hand)

@@ -1,0 +1,128 @@
+"""`penstock demo --engine simulator`: a policy steers a job through two surges, and is compared with a fixed plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from penstock.cli.output import INTERRUPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from penstock.app import Simulation
+    from penstock.model import Cycle
+    from penstock.report.folder import ReportFolder
+    from penstock.report.recorder import Recorder
+    from penstock.report.story import Rival, Story
+
+WORKLOAD = "clicks"
+FORECASTER = "holt"
+DECIDE_SECONDS = 30.0
+FRAME_SECONDS = 0.1
+LINES = 10
+"""Progress lines where there is no terminal to draw on."""
+
+OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.6}}
+"""Headroom for a load that doubles within minutes; every other policy runs as it comes."""
+
+
+def demo_simulated(policy: str, seed: int, report: Path, fast: bool) -> None:
+    """Two hours of clicks on the simulator, in half a minute or, if `fast`, at once."""
+    from rich.console import Console
+
+    from penstock.app import Simulation
+    from penstock.cli.running import show, verdict
+    from penstock.forecast import FORECASTERS
+    from penstock.guards import chain
+    from penstock.policies import POLICIES
+    from penstock.report.folder import ReportFolder
+    from penstock.workloads import workload
+
+    simulation = Simulation(
+        workload=workload(WORKLOAD),
+        policy=POLICIES.create(policy, OPTIONS.get(policy)),
+        guards=chain(),
+        forecaster=FORECASTERS.create(FORECASTER),
+        seed=seed,
+        decide_seconds=DECIDE_SECONDS,
+    )
+    folder, console = ReportFolder(report), Console(highlight=False)
+    rival = _rival(simulation)
+    story = _watch(simulation, folder, console, 0.0 if fast else FRAME_SECONDS, rival)
+    if story.stopped_early:  # compare like with like
+        shorter = simulation.workload.trace.first(story.result.seconds)
+        rival = _rival(replace(simulation, workload=replace(simulation.workload, trace=shorter)))
+    story = replace(story, rival=rival)
+    folder.write(story)
+    show(story, folder)
+    console.print(verdict(story), style="bold")
+    if story.stopped_early:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _rival(simulation: Simulation) -> Rival:
+    """The same job, load and seed under a plan sized for the peak that nobody touches."""
+    from penstock.cli.progress import Progress
+    from penstock.policies import POLICIES
+    from penstock.report.story import Rival
+
+    workload = simulation.workload
+    plan = workload.job.largest_plan
+    fixed = replace(
+        simulation,
+        workload=replace(workload, job=replace(workload.job, start=plan)),
+        policy=POLICIES.create("static"),
+        guards=(),
+        forecaster=None,
+    )
+    with Progress("a fixed plan, to compare with", workload.trace.seconds) as progress:
+        return Rival(plan, fixed.run(progress))
+
+
+def _watch(simulation: Simulation, folder: ReportFolder, console: Console, frame_seconds: float, rival: Rival) -> Story:
+    """Run the policy before the eyes of whoever sits at the terminal; else say now and then how far it is."""
+    from rich.live import Live
+
+    from penstock.cli.pace import Pace
+    from penstock.cli.running import recorded
+    from penstock.report.live import LiveView
+    from penstock.report.recorder import Recorder
+
+    recorder, seconds = Recorder(simulation.workload.slo), simulation.workload.trace.seconds
+    if not console.is_terminal:
+        return recorded(simulation, recorder, folder, [_lines(recorder, seconds)])
+    title = f"{simulation.policy.name} steers {simulation.workload.name} (simulated)"
+    view, pace = LiveView(title, recorder, seconds, rival.plan), Pace(frame_seconds)
+    with Live(view.render(), console=console, auto_refresh=False) as live:
+
+        def draw(cycle: Cycle) -> None:
+            live.update(view.render(), refresh=True)
+            pace.wait()
+
+        return recorded(simulation, recorder, folder, [draw])
+
+
+def _lines(recorder: Recorder, seconds: float) -> Callable[[Cycle], None]:
+    from penstock.report.words import clock, milliseconds, rate
+
+    printed = 0
+
+    def say(cycle: Cycle) -> None:
+        nonlocal printed
+        if cycle.t * LINES < (printed + 1) * seconds or not recorder.points:
+            return
+        printed += 1
+        last = recorder.points[-1]
+        typer.echo(
+            f"penstock: {clock(cycle.t)} of {clock(seconds)}: {rate(last.input_rate)}, event latency "
+            f"{milliseconds(last.event_latency_ms)}, {cycle.decision.plan.total} instances",
+            err=True,
+        )
+
+    return say

@@ -1,0 +1,40 @@
+"""Counts the records that come twice because queries were stopped.
+
+Kafka has no undo: what a stopped batch had written stays, and is written again when the batch is read again. So
+whatever a topic holds beyond the output of finished batches, at the moment when nobody writes, will come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from penstock.spark.ledger import Ledger
+
+
+class Duplicates:
+    """Keeps the account for all topics that a job writes. They must be the job's own."""
+
+    def __init__(self, ledgers: Sequence[Ledger], lengths: Mapping[str, int]) -> None:
+        self._ledgers = ledgers
+        self._lengths = lengths  # when the job started
+        self._by_topic = {topic: 0 for ledger in ledgers for topic in ledger.wiring.writes}
+
+    def count(self, ledger: Ledger, lengths: Mapping[str, int]) -> None:
+        """`ledger`'s query has just been stopped, and its finished batches are booked."""
+        for topic in ledger.wiring.writes:
+            written = lengths[topic] - self._lengths[topic]
+            # Late arrivals from an earlier stop are in here too: the sum is right even if a count was early.
+            self._by_topic[topic] = max(self._by_topic[topic], written - ledger.records_out)
+
+    @property
+    def at_sinks(self) -> int:
+        """Records that come twice at the sinks: those in internal topics pass on what later segments make of them."""
+        worth: dict[str, float] = {}
+        for ledger in reversed(self._ledgers):
+            for topic in ledger.wiring.writes:
+                readers = [reader for reader in self._ledgers if topic in reader.wiring.reads]
+                worth[topic] = sum(
+                    reader.records_out_per_record * sum(worth[further] for further in reader.wiring.writes)
+                    for reader in readers
+                ) if readers else 1.0  # fmt: skip
+        return round(sum(count * worth[topic] for topic, count in self._by_topic.items()))

@@ -1,0 +1,295 @@
+"""The real-time engine: Spark's real-time mode over Kafka, operators at once, each with a parallelism of its own.
+
+One streaming query for each segment, joined by internal topics. A change restarts the segments that it touches, right
+after the end of a batch and from the same checkpoint: nothing is lost, little is done twice, and both are counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from pyspark.sql import SparkSession
+
+from penstock.control.clock import WallClock
+from penstock.control.think import sentence
+from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
+from penstock.spark.change import Change
+from penstock.spark.checkpoint import committed
+from penstock.spark.dry_run import Trial
+from penstock.spark.duplicates import Duplicates
+from penstock.spark.growth import Growth
+from penstock.spark.ledger import Ledger
+from penstock.spark.meter import MEASURE_ONE_IN
+from penstock.spark.offsets import Offsets
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.quiet import hush_stopped_tasks
+from penstock.spark.realtime_windows import Windows, late_after
+from penstock.spark.realtime_wiring import wire
+from penstock.spark.repair import Repair
+from penstock.spark.rescale import Rescale, Restart
+from penstock.spark.segment_query import SegmentQuery
+from penstock.spark.slots import NotEnoughSlotsError, available_slots
+
+log = logging.getLogger("penstock")
+
+
+REMEMBERED_CHANGES = 1_000
+
+
+class ChangeFailedError(PenstockError):
+    """A change could not be made; the old plan is in force."""
+
+
+class JobFailedError(PenstockError):
+    """A segment failed again and again."""
+
+
+class RealTimeEngine:
+    """Runs a pipeline in real time. See `penstock.spark.engine.Engine`."""
+
+    execution: ClassVar[Execution] = Execution.AT_ONCE
+    actuation: ClassVar[Actuation] = Actuation.RESTART
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        trials: Mapping[str, Trial],
+        plan: Plan,
+        checkpoint: str,
+        *,
+        batch_seconds: float = 5.0,
+        slots: int | None = None,
+        ask_for_slots: Callable[[int], bool] = lambda slots: False,
+        internal_partitions: int = 1,
+        measure_one_in: int | None = MEASURE_ONE_IN,
+    ) -> None:
+        """Checks everything and starts nothing.
+
+        slots                tasks that can run at once; None: counted when it matters
+        ask_for_slots        is told how many slots a plan needs when there are too few; says whether they came
+        internal_partitions  of each topic between segments; a reader holds a slot for each
+        measure_one_in       records of which one is timed; None: no metering at all, for comparisons
+        """
+        self.topology = pipeline.topology(self.actuation)
+        plan.check(self.topology)
+        self._spark = spark
+        self._plan = plan
+        self._batch_seconds = batch_seconds
+        self._slots = slots
+        self._ask_for_slots = ask_for_slots
+        self._internal_partitions = internal_partitions
+        wirings = wire(pipeline, trials, checkpoint)
+        self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, measure_one_in) for wiring in wirings]
+        self._source = wirings[0].source
+        self._offsets = Offsets(self._source.servers)
+        self._growth = Growth()
+        self._ledgers: dict[str, Ledger] = {}
+        self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
+        self._clock = WallClock()
+        self._changing = threading.RLock()
+        self._reading = threading.Lock()  # of batches: each is booked once
+        self._ended = threading.Event()
+        self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
+        self.failure: str | None = None
+        self.changes: deque[Change] = deque(maxlen=REMEMBERED_CHANGES)
+
+    # The life of a job -----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Make the internal topics, start every segment, and keep watch over them."""
+        hush_stopped_tasks(self._spark)
+        for query in self._queries:
+            if query.wiring.hands_on is not None:
+                self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
+        self._open_books()
+        self._make_room(self._plan)
+        try:
+            for query in self._queries:
+                query.start(self._plan)
+        except Exception:
+            for query in self._queries:
+                query.stop()
+            raise
+        self._windows.settle_until(self.now() + self._batch_seconds)
+        self._watch.start()
+
+    def stop(self) -> None:
+        """End all queries. What they had read and not finished is read again by the next start."""
+        with self._changing:
+            self._ended.set()
+            for query in self._queries:
+                query.stop()
+                self._book_stop(query)
+        if self._watch.is_alive():
+            self._watch.join()
+
+    @property
+    def alive(self) -> bool:
+        return not self._ended.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it, if that is an error."""
+        ended = self._ended.wait(seconds)
+        if self.failure is not None:
+            raise JobFailedError(self.failure)
+        return ended
+
+    @property
+    def duplicates(self) -> int:
+        """Records that came twice at the sinks since the start, because queries were stopped."""
+        return self._duplicates.at_sinks
+
+    # Monitor and actuator --------------------------------------------------------------------------------------
+
+    def read(self) -> Sequence[Sample]:
+        """The windows that ended since the last call."""
+        self._look()
+        return self._windows.read(self.now(), self._plan)
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def plan(self) -> Plan:
+        return self._plan
+
+    def apply(self, plan: Plan) -> None:
+        """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
+        plan.check(self.topology)
+        with self._changing:
+            if not self._watch.is_alive():  # the job has not begun: it starts with this plan
+                self._plan = plan
+                return
+            before, t, known = self._plan, self.now(), self.duplicates
+            touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
+            if touched:
+                self._make_room(plan)
+                restarts = self._rescale(touched, plan)
+                silences = [r.silence_seconds for r in restarts if r.silence_seconds is not None]
+                self.changes.append(Change(
+                    t=t, before=before, after=plan, segments=tuple(r.query.segment.name for r in restarts),
+                    stop_seconds=max(r.stop_seconds for r in restarts),
+                    start_seconds=max(r.start_seconds for r in restarts),
+                    silence_seconds=max(silences, default=None),
+                    cut_short=tuple(r.query.segment.name for r in restarts if r.cut_short),
+                    duplicates=self.duplicates - known,
+                ))  # fmt: skip
+            self._plan = plan
+
+    def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
+        # Whoever was asked for slots may know more than Spark does yet.
+        before, available = self._plan, max(self._available(), self.slots_needed(plan))
+
+        def fits(changed: Sequence[SegmentQuery]) -> bool:
+            return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
+
+        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._book_stop)
+        try:
+            rescale.run(touched)
+        except Exception as error:
+            for restart in rescale.restarts:
+                restart.query.stop()
+                self._book_stop(restart.query)
+                restart.query.start(before)
+            raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
+        finally:
+            self._windows.settle_until(self.now())
+        return rescale.restarts
+
+    # Slots -----------------------------------------------------------------------------------------------------
+
+    def slots_needed(self, plan: Plan) -> int:
+        """A slot for each instance of each operator, and for each partition that a segment reads."""
+        return sum(self._slots_of(query, plan) for query in self._queries)
+
+    def _slots_of(self, query: SegmentQuery, plan: Plan) -> int:
+        return query.readers + sum(plan[name] for name in query.segment.operators)
+
+    def _available(self) -> int:
+        return available_slots(self._spark) if self._slots is None else self._slots
+
+    def _make_room(self, plan: Plan) -> None:
+        needed = self.slots_needed(plan)
+        if needed > self._available() and not self._ask_for_slots(needed):
+            raise NotEnoughSlotsError(needed, self._available())
+
+    # Watch -----------------------------------------------------------------------------------------------------
+
+    def _open_books(self) -> None:
+        """Begin all accounts at what the topics and the checkpoints say now."""
+        lengths, begins = self._offsets.ends(self._topics), self._offsets.begins(self._topics)
+        if lengths is None or begins is None:
+            raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
+        for query in self._queries:
+            wiring = query.wiring
+            last = committed(self._spark, wiring.checkpoint)
+            read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
+            self._ledgers[query.segment.name] = Ledger(wiring, read)
+            query.readers = self._offsets.count(wiring.reads)
+        ledgers = list(self._ledgers.values())
+        now = self.now()
+        self._growth.add(now, lengths)
+        self._duplicates = Duplicates(ledgers, lengths)
+        self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
+
+    def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
+        """Book what counts of a stopped query's work, and what it wrote beyond that; returns its topics' lengths."""
+        ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
+        with self._reading:
+            ledger.add(query.new_batches())
+            last = committed(self._spark, query.wiring.checkpoint)
+            query.rewind(-1 if last is None else last.batch)
+            ledger.settle(ledger.began_at if last is None else last.consumed)
+        if lengths is not None:
+            self._duplicates.count(ledger, lengths)
+        return lengths
+
+    def _look(self) -> None:
+        with self._reading:
+            for query in self._queries:
+                self._ledgers[query.segment.name].add(query.new_batches())
+        t, lengths = self.now(), self._offsets.ends(self._topics)
+        if lengths is not None:
+            self._growth.add(t, lengths)
+
+    def _is_late(self, query: SegmentQuery) -> bool:
+        """Whether the running batch should have ended long ago."""
+        batches = self._ledgers[query.segment.name].batches
+        since = max(query.started_at, batches[-1].end if batches else 0.0)
+        return self.now() - since > late_after(self._batch_seconds)
+
+    def _keep_watch(self) -> None:
+        """Looks at the topics all the time, and starts again what has failed."""
+        repairs = [Repair(query) for query in self._queries]
+        while not self._ended.wait(min(0.5, self._batch_seconds / 5)):
+            try:
+                self._look()
+                for repair in repairs:
+                    self._mend(repair)
+            except Exception as error:  # the job runs on without being watched for a moment
+                log.warning("the watch over the job stumbled: %s", sentence(error))
+
+    def _mend(self, repair: Repair) -> None:
+        if repair.query.running or not self._changing.acquire(blocking=False):
+            return  # a change under way looks after its segments itself
+        try:
+            if repair.query.running or self._ended.is_set():
+                return
+            if self._offsets.ends(self._topics) is None or not repair.is_due(self.now()):
+                return  # without a broker it would fail again, and that would not be its own fault
+            why = repair.query.failure
+            self._book_stop(repair.query)
+            if repair.is_hopeless:
+                self.failure = f"{repair.query.segment.name} fails again and again: {why}"
+                log.error(self.failure)
+                threading.Thread(target=self.stop, name="penstock-stop").start()
+                return
+            log.warning("%s failed and is started again: %s", repair.query.segment.name, why)
+            repair.query.start(self._plan)
+            self._windows.settle_until(self.now())
+        finally:
+            self._changing.release()

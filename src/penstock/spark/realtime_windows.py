@@ -1,0 +1,111 @@
+"""Turns what the segments and the topics of a real-time job show into the samples that policies read.
+
+Normally a window is one batch of the last segment. A batch that cannot drain its queues does not end, and Spark says
+nothing of it until it does: then a window ends without it, and tells what Kafka's own offsets know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.model import Latency, OperatorSample, Plan, Sample
+from penstock.spark.growth import Growth
+from penstock.spark.ledger import Flow, Ledger
+
+GRACE_SECONDS = 3.0
+
+
+def late_after(batch_seconds: float) -> float:
+    """A batch that takes longer than this cannot drain its queues. Ending a batch takes a moment in itself."""
+    return batch_seconds + max(GRACE_SECONDS, batch_seconds / 2)
+
+
+class Windows:
+    """Cuts the time of a job into windows."""
+
+    def __init__(self, ledgers: Sequence[Ledger], growth: Growth, batch_seconds: float, started: float) -> None:
+        self._ledgers = ledgers
+        self._growth = growth
+        self._batch_seconds = batch_seconds
+        self._end = started  # of the last window
+        self._settled = started
+        self._by_last_operator = {ledger.wiring.segment.name: ledger for ledger in ledgers}
+        self._journey = next((ledger for ledger in ledgers if ledger.wiring.journey is not None), None)
+
+    def settle_until(self, t: float) -> None:
+        """Windows that begin before `t` are warm-up."""
+        self._settled = max(self._settled, t)
+
+    def read(self, now: float, plan: Plan) -> list[Sample]:
+        """The windows that ended since the last call."""
+        samples = []
+        for batch in list(self._ledgers[-1].batches):
+            if batch.end > self._end:
+                samples.append(self._sample(max(batch.start, self._end), batch.end, plan))
+                self._end = batch.end
+        if now - self._end > late_after(self._batch_seconds):
+            samples.append(self._sample(self._end, now, plan))
+            self._end = now
+        return samples
+
+    def _sample(self, start: float, end: float, plan: Plan) -> Sample:
+        seconds = end - start
+        flows = {ledger.wiring.segment.name: ledger.flow(start, end, self._growth) for ledger in self._ledgers}
+        first = self._ledgers[0].wiring
+        came = self._growth.between(first.reads[0], start, end)
+        roots = [flows[ledger.wiring.segment.name] for ledger in self._ledgers if ledger.wiring.schema is None]
+        waiting = [flow.waiting for flow in roots]
+        processing, event = self._latency(start, end)
+        return Sample(
+            t=start,
+            seconds=seconds,
+            operators={name: sample for ledger in self._ledgers for name, sample in _operators(ledger, flows, plan)},
+            input_rate=None if came is None else came / seconds,
+            throughput=self._throughput(flows, seconds),
+            # Roots read the same topic: what the slowest of them has not read is what waits.
+            backlog=None if None in waiting else max(w for w in waiting if w is not None),
+            processing_latency_ms=processing,
+            event_latency_ms=event,
+            warm_up=start < self._settled,
+        )
+
+    def _throughput(self, flows: dict[str, Flow], seconds: float) -> float:
+        """Source records per second that came through: at the slowest of the segments that end in a sink."""
+        per_source_record: dict[str, float] = {}
+        completed = []
+        for ledger in self._ledgers:
+            segment = ledger.wiring.segment
+            parents = [self._by_last_operator[name] for name in segment.after]
+            share = sum(
+                per_source_record[parent.wiring.segment.name] * parent.records_out_per_record for parent in parents
+            ) if parents else 1.0  # fmt: skip
+            per_source_record[segment.name] = share
+            if segment.sinks and share > 0:
+                completed.append(flows[segment.name].records_in / share / seconds)
+        return min(completed, default=0.0)
+
+    def _latency(self, start: float, end: float) -> tuple[Latency | None, Latency | None]:
+        """As measured on records by the newest batch that ended in the window."""
+        if self._journey is not None:
+            for batch in reversed(self._journey.batches):
+                if start < batch.end <= end:
+                    return batch.processing, batch.event
+        return None, None
+
+
+def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple[str, OperatorSample]]:
+    segment = ledger.wiring.segment
+    flow = flows[segment.name]
+    return [
+        (
+            name,
+            OperatorSample(
+                plan[name],
+                records_in=each.records_in,
+                records_out=each.records_out,
+                useful_seconds=each.useful_seconds,
+                queue=flow.waiting if name == segment.operators[0] else None,
+            ),
+        )
+        for name, each in flow.operators.items()
+    ]

@@ -1,0 +1,97 @@
+"""Lays a pipeline out for real time: which topics join its segments, and what cannot run there at all."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Mapping
+
+from pyspark.sql.types import StructField, StructType
+
+from penstock.model import InvalidValueError
+from penstock.spark.dry_run import Trial
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.segment_query import Wiring
+from penstock.spark.segments import segments
+from penstock.spark.topics import Kafka
+
+log = logging.getLogger("penstock")
+
+
+def wire(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> tuple[Wiring, ...]:
+    """Every segment with its topics, each after those that it reads from; refuses what cannot run in real time."""
+    source = check(pipeline, trials, checkpoint)
+    pieces = segments(pipeline)
+    journey = _journey(pipeline, trials)
+
+    def internal(operator: str) -> Kafka:
+        return Kafka(internal_topic(pipeline.name, operator, checkpoint), source.servers, options=source.options)
+
+    return tuple(
+        Wiring(
+            segment=segment,
+            source=source if not segment.after else internal(segment.after[0]),
+            reads=tuple(internal(name).topic for name in segment.after) or (source.topic,),
+            schema=_nullable(trials[segment.operators[0]].input) if segment.after else None,
+            hands_on=internal(segment.name) if segment.feeds else None,
+            journey=journey if journey in segment.operators else None,
+            checkpoint=f"{checkpoint.rstrip('/')}/{_plain(segment.name)}",
+        )
+        for segment in pieces
+    )
+
+
+def check(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> Kafka:
+    """Refuse, in one sentence, what the real-time engine cannot do; returns the source."""
+    if not checkpoint:
+        raise InvalidValueError("checkpoint", "must name a folder: a change restarts queries from it")
+    if not isinstance(pipeline.source, Kafka):
+        raise InvalidValueError("source", f"must be kafka(...) in real time, not {type(pipeline.source).__name__}")
+    for outlet in pipeline.outlets:
+        field = f"sink after {outlet.after}"
+        if not isinstance(outlet.sink, Kafka):
+            raise InvalidValueError(field, f"must be kafka(...) in real time, not {type(outlet.sink).__name__}")
+        if outlet.sink.servers != pipeline.source.servers:
+            raise InvalidValueError(
+                field, "must be on the brokers of the source in real time, where its growth is read"
+            )
+    for name, trial in trials.items():
+        if trial.python is not None:
+            raise InvalidValueError(
+                f"operator {name}",
+                f"needs Python workers ({trial.python}), whose rows wait for the end of a batch in real time: "
+                "write it with Spark's own functions, or use the micro-batch engine",
+            )
+    return pipeline.source
+
+
+def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
+    """The topic with an operator's output. A job with another checkpoint is another job.
+
+    >>> internal_topic("clicks", "parse", "s3://jobs/clicks")
+    'penstock-clicks-parse-5c32e4c0'
+    """
+    job = hashlib.sha256(checkpoint.rstrip("/").encode()).hexdigest()[:8]
+    return f"penstock-{_plain(pipeline)}-{_plain(operator)}-{job}"
+
+
+def _journey(pipeline: Pipeline, trials: Mapping[str, Trial]) -> str | None:
+    """The last operator that records reach with their stamp; says which one drops it."""
+    topology = pipeline.topology()
+    for name in topology.order:
+        keeps = trials[name].keeps_stamp
+        if not keeps and all(trials[parent].keeps_stamp for parent in topology.parents[name]):
+            log.warning("operator %s drops the column `stamp`: latency is measured before it", name)
+    kept = [name for name in topology.order if trials[name].keeps_stamp]
+    return kept[-1] if kept else None
+
+
+def _nullable(schema: StructType) -> StructType:
+    """What comes out of JSON may always be null."""
+    return StructType([StructField(field.name, field.dataType, True) for field in schema.fields])
+
+
+def _plain(name: str) -> str:
+    """A name that topics and folders can bear."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)

@@ -1,0 +1,35 @@
+"""When to start a failed segment again, and when to give it up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.spark.segment_query import SegmentQuery
+
+FAILURES_IN_A_ROW = 5
+"""A segment that fails this often without finishing a batch is given up."""
+
+
+@dataclass
+class Repair:
+    """Counts failures of one segment. Each one in a row doubles the pause before the next start."""
+
+    query: SegmentQuery
+    failures: int = 0
+    due: float | None = None
+    last_batch: int = -1
+
+    def is_due(self, t: float) -> bool:
+        """Asked while the query is down: the first time books a failure, later ones tell whether the pause is over."""
+        if self.due is None:
+            self.failures = 1 if self.query.last_batch > self.last_batch else self.failures + 1
+            self.last_batch = max(self.last_batch, self.query.last_batch)
+            self.due = t + 0.25 * 2**self.failures
+        if t < self.due:
+            return False
+        self.due = None
+        return True
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.failures >= FAILURES_IN_A_ROW

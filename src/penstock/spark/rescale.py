@@ -1,0 +1,93 @@
+"""Restarts segments with another plan: each right after one of its batches, while its neighbours run on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from penstock.model import PenstockError, Plan
+from penstock.spark.offsets import Offsets
+from penstock.spark.segment_query import SegmentQuery
+
+LISTEN_SECONDS = 3.0
+"""How long to wait for the first output of a restarted segment: it may have nothing to do."""
+
+
+class SegmentFailedError(PenstockError):
+    """A segment did not start."""
+
+
+@dataclass
+class Restart:
+    """A segment that was restarted, and what it cost so far. Silence is None until it has been heard again."""
+
+    query: SegmentQuery
+    cut_short: bool
+    stopped_at: float = 0.0
+    started_at: float = 0.0
+    stop_seconds: float = 0.0
+    start_seconds: float = 0.0
+    silence_seconds: float | None = None
+    length: int | None = None  # of its first output when it was stopped
+
+
+class Rescale:
+    """One change under way."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        offsets: Offsets,
+        *,
+        is_late: Callable[[SegmentQuery], bool],
+        fits: Callable[[Sequence[SegmentQuery]], bool],
+        stopped: Callable[[SegmentQuery], Mapping[str, int] | None],
+    ) -> None:
+        """`fits` says whether there are slots when these run with the new plan and the rest with the old; `stopped` is
+        told of each stop, and says how long the topics are that the query wrote."""
+        self._plan = plan
+        self._offsets = offsets
+        self._is_late = is_late
+        self._fits = fits
+        self._stopped = stopped
+        self.restarts: list[Restart] = []
+
+    def run(self, queries: Sequence[SegmentQuery]) -> None:
+        """Restart them all, and wait until each is heard again."""
+        prepared = {query: query.prepare(self._plan) for query in queries}
+        waiting = {query: query.last_batch for query in queries}
+        while waiting or any(self._is_silent(restart) for restart in self.restarts):
+            for query, batch in list(waiting.items()):
+                ended = query.last_batch > batch or not query.running
+                if (ended or self._is_late(query)) and self._fits([*(r.query for r in self.restarts), query]):
+                    del waiting[query]
+                    self._restart(query, prepared[query], cut_short=not ended)
+            self._listen()
+            time.sleep(0.01)
+
+    def _restart(self, query: SegmentQuery, prepared: DataStreamWriter, cut_short: bool) -> None:
+        restart = Restart(query, cut_short, stopped_at=time.time())
+        self.restarts.append(restart)
+        query.stop()
+        restart.stop_seconds = time.time() - restart.stopped_at
+        lengths = self._stopped(query)
+        restart.length = None if lengths is None else lengths[query.wiring.writes[0]]
+        began = time.time()
+        query.start(self._plan, prepared)
+        restart.started_at = time.time()
+        restart.start_seconds = restart.started_at - began
+
+    def _listen(self) -> None:
+        silent = [restart for restart in self.restarts if self._is_silent(restart)]
+        lengths = self._offsets.ends([restart.query.wiring.writes[0] for restart in silent]) if silent else None
+        for restart in silent:
+            if not restart.query.running:
+                raise SegmentFailedError(restart.query.failure or f"{restart.query.segment.name} ended")
+            if lengths and restart.length is not None and lengths[restart.query.wiring.writes[0]] > restart.length:
+                restart.silence_seconds = time.time() - restart.stopped_at
+
+    def _is_silent(self, restart: Restart) -> bool:
+        return restart.silence_seconds is None and time.time() < restart.started_at + LISTEN_SECONDS

@@ -1,0 +1,233 @@
+"""One segment of a real-time job as one streaming query: built, started, stopped, and its batches read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.types import StructType
+
+from penstock.model import Latency, Plan
+from penstock.spark import meter
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.segments import Segment
+from penstock.spark.stage_cpu import cpu_seconds
+from penstock.spark.topics import Kafka, message
+from penstock.spark.wire import packed, unpacked
+
+# The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
+KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one finished batch of a segment showed.
+
+    number              as Spark counts them
+    warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
+    start, end          Unix seconds
+    records_in          records read from the topics
+    consumed            records read so far of each topic, since it exists
+    operators           what was measured inside each operator
+    cpu_seconds         of each operator's stage, where it is known
+    processing, event   latency at the end of the way, if that is in this segment
+    """
+
+    number: int
+    warm_up: bool
+    start: float
+    end: float
+    records_in: int
+    consumed: Mapping[str, int]
+    operators: Mapping[str, meter.Metered]
+    cpu_seconds: Mapping[str, float]
+    processing: Latency | None
+    event: Latency | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Where a segment stands.
+
+    segment     its operators
+    source      the topic, or the internal topics, that it reads; all of the same brokers
+    reads       their names
+    schema      the columns of what internal topics carry; None: this is the pipeline's own source
+    hands_on    the internal topic for other segments; None: nobody reads its output
+    journey     the operator at which the latency of the whole way is measured, if it is in this segment
+    checkpoint  the folder of its query
+    """
+
+    segment: Segment
+    source: Kafka
+    reads: tuple[str, ...]
+    schema: StructType | None
+    hands_on: Kafka | None
+    journey: str | None
+    checkpoint: str
+
+    @property
+    def outputs(self) -> tuple[Kafka, ...]:
+        """Every topic that its output goes to, the internal one first."""
+        internal = () if self.hands_on is None else (self.hands_on,)
+        return (*internal, *(sink for sink in self.segment.sinks if isinstance(sink, Kafka)))
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        return tuple(output.topic for output in self.outputs)
+
+
+class SegmentQuery:
+    """Runs one segment with whatever plan it is started with, always from the same checkpoint."""
+
+    def __init__(
+        self, spark: SparkSession, pipeline: Pipeline, wiring: Wiring, batch_seconds: float, one_in: int | None
+    ) -> None:
+        self.wiring = wiring
+        self.segment = wiring.segment
+        self._spark = spark
+        self._pipeline = pipeline
+        self._milliseconds = round(1000 * batch_seconds)
+        self._one_in = one_in
+        self._query: StreamingQuery | None = None
+        self._seen = -1
+        self._first: int | None = None  # the number of the first batch of this run
+        self.started_at = 0.0
+        self.readers = 1  # partitions of all topics that it reads
+
+    def frame(self, plan: Plan) -> DataFrame:
+        """The stream behind the last operator."""
+        frame = self._input()
+        for name in self.segment.operators:
+            step = self._pipeline.steps[name]
+            frame = frame.repartition(plan[name], *step.key)
+            if self._one_in is None:
+                frame = step.function(frame)
+            else:
+                frame = meter.left(step.function(meter.arrived(frame, self._one_in)), name)
+                if name == self.wiring.journey:
+                    frame = meter.arrived_at_the_end(frame)
+        return meter.without_start(frame)
+
+    def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
+        """Begin, or go on from the checkpoint."""
+        prepared = prepared or self.prepare(plan)
+        settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
+        self.started_at, self._first = time.time(), None
+        with settings_for_a_moment(self._spark, settings):
+            self._query = prepared.start()
+
+    def prepare(self, plan: Plan) -> DataStreamWriter:
+        """All that can be done for a start before it: a segment that is to be restarted runs on meanwhile."""
+        writer: DataStreamWriter = (
+            self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
+            .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
+            .trigger(realTime=f"{self._milliseconds} milliseconds")  # type: ignore[call-overload]
+            .queryName(f"{self._pipeline.name}: {self.segment.name}")
+        )  # fmt: skip
+        return writer
+
+    def stop(self) -> None:
+        if self._query is not None:
+            self._query.stop()
+
+    def rewind(self, batch: int) -> None:
+        """After a stop, when its batches have been read: those after this one will be run again, and told again."""
+        self._query, self._seen = None, batch
+
+    @property
+    def running(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    @property
+    def failure(self) -> str | None:
+        """Why the query ended, in its own words."""
+        if self._query is None or (error := self._query.exception()) is None:
+            return None
+        return str(error)
+
+    @property
+    def last_batch(self) -> int:
+        """The number of the batch that ended last in this run; -1 if none has."""
+        progress = self._query._jsq.lastProgress() if self._query is not None else None
+        return -1 if progress is None else int(progress.batchId())
+
+    def new_batches(self) -> list[Batch]:
+        """The batches that ended since the last call."""
+        query = self._query
+        if query is None or self.last_batch <= self._seen:
+            return []
+        fresh = [json.loads(p.json()) for p in query._jsq.recentProgress() if p.batchId() > self._seen]
+        self._seen = fresh[-1]["batchId"]
+        if self._first is None:
+            self._first = fresh[0]["batchId"]
+        return [self._batch(progress) for progress in fresh]
+
+    def _input(self) -> DataFrame:
+        if self.wiring.schema is None:
+            return meter.taken_now(self.wiring.source.stream(self._spark), self.wiring.source.created)
+        messages = self.wiring.source.reader(self._spark, self.wiring.reads).load()
+        return unpacked(messages, self.wiring.schema)
+
+    def _messages(self, frame: DataFrame) -> DataFrame:
+        """What goes to Kafka: each record once, or once for each topic if there are several."""
+        messages = [message(frame)] * len(self.wiring.outputs)
+        if self.wiring.hands_on is not None:
+            messages[0] = F.lit(None).cast("binary").alias("key"), packed(frame).cast("binary").alias("value")
+        if len(messages) == 1:
+            return frame.select(*messages[0])
+        addressed = [
+            F.struct(F.lit(topic).alias("topic"), *both)
+            for topic, both in zip(self.wiring.writes, messages, strict=True)
+        ]  # fmt: skip
+        return frame.select(F.inline(F.array(*addressed)))
+
+    def _writer_options(self) -> dict[str, str]:
+        options = self.wiring.outputs[0].writer_options
+        if len(self.wiring.outputs) > 1:
+            del options["topic"]  # each record says itself where it goes
+        return options
+
+    def _batch(self, progress: dict[str, Any]) -> Batch:
+        start = datetime.fromisoformat(progress["timestamp"]).timestamp()
+        observed = {name: dict(figures) for name, figures in progress.get("observedMetrics", {}).items()}
+        names = self.segment.operators
+        cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names))
+        return Batch(
+            number=progress["batchId"],
+            warm_up=progress["batchId"] == self._first,
+            start=start,
+            end=start + progress["batchDuration"] / 1000,
+            records_in=progress["numInputRows"],
+            consumed={topic: n for source in progress["sources"] for topic, n in _totals(source["endOffset"]).items()},
+            operators={name: meter.metered(observed, name) for name in names},
+            cpu_seconds={} if cpu is None else dict(zip(names, cpu, strict=True)),
+            processing=meter.latency(observed, "processing"),
+            event=meter.latency(observed, "event"),
+        )
+
+
+def _totals(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    return {topic: sum(partitions.values()) for topic, partitions in offsets.items()}
+
+
+@contextmanager
+def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A query keeps the settings it was started under; the session gets its own back."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)

@@ -1,0 +1,123 @@
+"""The controller beside a live job: whatever happens to it, the job keeps its plan, and somebody is told once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from loop_fakes import LARGE, SMALL, a_loop
+from penstock.control.controller import Controller
+from penstock.control.loop import Loop, Settings
+from penstock.model import Cycle
+
+LIMIT_SECONDS = 30.0
+FAST = Settings(interval_seconds=0.01)
+
+
+def wait(event: threading.Event) -> None:
+    assert event.wait(LIMIT_SECONDS), "it hangs"
+
+
+def after(cycles: int) -> tuple[Callable[[Cycle], None], threading.Event]:
+    """A listener, and the event that it has heard so many cycles."""
+    heard, enough = [0], threading.Event()
+
+    def listen(cycle: Cycle) -> None:
+        heard[0] += 1
+        if heard[0] >= cycles:
+            enough.set()
+
+    return listen, enough
+
+
+def test_it_decides_again_and_again_until_it_is_stopped() -> None:
+    listener, enough = after(cycles=5)
+    loop = a_loop(settings=FAST)
+    controller = Controller(loop, listener)
+    controller.start()
+    wait(enough)
+    controller.stop()
+    assert not controller.alive
+    assert loop.actuator.plan() == LARGE
+    assert len(controller.decision_ms) >= 5
+
+
+class Breaks:
+    """A loop that fails in its first cycles, then recovers, then fails again."""
+
+    def __init__(self, failures: int) -> None:
+        self.settings = FAST
+        self.failures = failures
+        self.calls = 0
+        self.called = threading.Event()
+
+    def run_once(self) -> Cycle:
+        self.calls += 1
+        if self.calls > self.failures:
+            self.called.set()
+        raise OSError("no more file handles")
+
+
+def test_a_loop_that_fails_is_reported_once_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    loop = Breaks(failures=4)
+    controller = Controller(loop)  # type: ignore[arg-type]
+    controller.start()
+    wait(loop.called)
+    controller.stop()
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert said == ["the controller fails (OSError: no more file handles); the job runs on with its last plan"]
+
+
+class Hangs:
+    def __init__(self) -> None:
+        self.settings = FAST
+        self.free = threading.Event()
+
+    def run_once(self) -> Cycle:
+        self.free.wait(LIMIT_SECONDS)
+        raise OSError("too late")
+
+
+def test_a_loop_that_hangs_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
+    loop, told = Hangs(), threading.Event()
+    controller = Controller(loop)  # type: ignore[arg-type]
+    controller.hangs_after_seconds = 0.02
+
+    class Ear(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.set()
+
+    ear = Ear()
+    logging.getLogger("penstock").addHandler(ear)
+    controller.start()
+    wait(told)
+    loop.free.set()
+    controller.stop()
+    logging.getLogger("penstock").removeHandler(ear)
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == "the controller has not come back for 0 s; the job runs on with its last plan"
+
+
+def test_a_policy_that_ends_the_process_ends_the_controller_only(caplog: pytest.LogCaptureFixture) -> None:
+    loop = a_loop(settings=FAST)
+    ended = threading.Event()
+
+    def leave(cycle: Cycle) -> None:
+        ended.set()
+        raise SystemExit(3)
+
+    controller = Controller(loop, leave)
+    controller.start()
+    wait(ended)
+    controller.stop()
+    assert not controller.alive
+    assert "the controller has ended (SystemExit: 3); the job runs on" in caplog.text
+    assert loop.actuator.plan() in (SMALL, LARGE)
+
+
+def test_a_loop_is_what_it_steers() -> None:
+    loop: Loop = a_loop(settings=FAST)
+    assert Controller(loop).interval_seconds == 0.01

@@ -1,0 +1,115 @@
+"""What is known of a segment, from finished batches and from the growth of topics. Numbers only: no Spark runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.model import Latency, Plan
+from penstock.spark.duplicates import Duplicates
+from penstock.spark.growth import Growth
+from penstock.spark.ledger import Ledger
+from penstock.spark.meter import Metered
+from penstock.spark.realtime_windows import Windows
+from penstock.spark.segment_query import Batch, Wiring
+from penstock.spark.segments import Segment
+from penstock.spark.topics import Kafka
+
+OUT = Kafka("out", "here:9092")
+
+
+def wiring(name: str, reads: tuple[str, ...], writes: str, after: tuple[str, ...] = (), ends: bool = True) -> Wiring:
+    return Wiring(
+        segment=Segment((name,), after, () if ends else ("more",), (OUT,) if ends else ()),
+        source=Kafka(reads[0], "here:9092"), reads=reads, schema=None,
+        hands_on=None if ends else Kafka(writes, "here:9092"), journey=name, checkpoint=f"there/{name}",
+    )  # fmt: skip
+
+
+def batch(
+    number: int, start: float, end: float, records: int, out: int, consumed: int, name: str = "count",
+    inside: float | None = None, cpu: float | None = None, topic: str = "in",
+) -> Batch:  # fmt: skip
+    return Batch(
+        number, False, start, end, records, {topic: consumed}, {name: Metered(out, inside)},
+        {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def growth() -> Growth:
+    """100 records a second come in, 40 a second go out."""
+    growth = Growth()
+    for t in range(31):
+        growth.add(float(t), {"in": 100 * t, "out": 40 * t})
+    return growth
+
+
+def test_a_finished_batch_tells_all(growth: Growth) -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add([batch(0, 0, 5, 500, 200, consumed=500, inside=0.002, cpu=0.4)])
+    [sample] = windows.read(5.1, Plan({"count": 2}))
+    assert (sample.t, sample.seconds, sample.input_rate, sample.throughput, sample.backlog) == (0, 5, 100, 100, 0)
+    operator = sample.operators["count"]
+    assert (operator.records_in, operator.records_out, operator.useful_seconds) == (500, 200, 1.0)
+    assert sample.event_latency_ms == Latency(30.0)
+    assert windows.read(6.0, Plan({"count": 2})) == []
+
+
+def test_the_cpu_counts_where_moving_records_costs_more_than_the_operator_itself(growth: Growth) -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    ledger.add([batch(0, 0, 5, 500, 200, consumed=500, inside=0.0001, cpu=0.4)])
+    assert ledger.flow(0, 5, growth).operators["count"].useful_seconds == 0.4
+
+
+def test_a_late_batch_is_told_by_the_topics(growth: Growth) -> None:
+    """40 a second come out of 100 that come in: 60 a second wait."""
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    assert windows.read(8.0, Plan({"count": 2})) == []
+    [sample] = windows.read(10.0, Plan({"count": 2}))
+    assert (sample.input_rate, sample.throughput, sample.backlog) == (100, 40, 600)
+    assert sample.operators["count"].useful_seconds is None  # nobody has measured it
+    assert sample.event_latency_ms is None
+
+
+def test_a_late_batch_costs_what_the_last_one_did(growth: Growth) -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add([batch(0, 0, 5, 400, 200, consumed=400, inside=0.002)])
+    assert len(windows.read(5.1, Plan({"count": 2}))) == 1
+    [late] = windows.read(15.0, Plan({"count": 2}))
+    # Two records in make one out: 40 out a second are 80 in; 1500 came, 400 + 800 are done.
+    assert (late.throughput, late.backlog) == (80, 300)
+    assert late.operators["count"].useful_seconds == pytest.approx(800 * 0.002)
+
+
+def test_windows_that_began_before_a_change_was_over_are_warm_up(growth: Growth) -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    windows.settle_until(5.5)
+    ledger.add([batch(n, 5 * n, 5 * n + 5, 500, 200, consumed=500 * n + 500) for n in range(3)])
+    assert [sample.warm_up for sample in windows.read(15.1, Plan({"count": 2}))] == [True, True, False]
+
+
+def test_duplicates_are_what_a_topic_holds_beyond_finished_batches() -> None:
+    """Two written twice by the first segment become four, since the second makes two of each; and three of its own."""
+    first = Ledger(wiring("read", ("in",), "between", ends=False), {})
+    second = Ledger(wiring("count", ("between",), "out", after=("read",)), {})
+    duplicates = Duplicates([first, second], {"in": 0, "between": 0, "out": 10})
+    first.add([batch(0, 0, 5, 100, 100, consumed=100, name="read")])
+    second.add([batch(0, 0, 5, 102, 204, consumed=102, topic="between")])
+    duplicates.count(first, {"between": 102})
+    assert duplicates.at_sinks == 4
+    duplicates.count(second, {"out": 10 + 204 + 3})
+    assert duplicates.at_sinks == 7
+
+
+def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:
+    """Each record becomes two. A batch was told of and not committed; then one was committed and not told of."""
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    ledger.add([batch(0, 0, 5, 100, 200, consumed=100), batch(1, 5, 10, 50, 100, consumed=150)])
+    ledger.settle({"in": 100})
+    assert (ledger.records_in, ledger.records_out) == (100, 200)
+    ledger.settle({"in": 130})
+    assert (ledger.records_in, ledger.records_out) == (130, 260)

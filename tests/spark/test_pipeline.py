@@ -1,0 +1,156 @@
+"""Mistakes in a pipeline are said before anything starts, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from penstock import Slo
+from penstock.model import InvalidValueError
+from penstock.spark import Function, Pipeline, replay
+from penstock.spark.dry_run import dry_run
+from penstock.spark.segments import segments
+from penstock.workloads.rates import constant
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+SOURCE = replay(constant(10.0, 10.0))
+
+
+def same(frame: DataFrame) -> DataFrame:
+    return frame
+
+
+def nowhere() -> Function:
+    return Function(lambda frame, batch: None)
+
+
+def pipeline(**after: tuple[str, ...]) -> Pipeline:
+    job = Pipeline("job", source=SOURCE)
+    for name, parents in after.items():
+        job.operator(name, same, after=parents)
+    return job
+
+
+def test_a_cycle_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="cycle"):
+        pipeline(a=("b",), b=("a",)).topology()
+
+
+def test_two_operators_of_one_name_are_refused() -> None:
+    job = pipeline(a=())
+    with pytest.raises(InvalidValueError, match="'a' stands twice"):
+        job.operator("a", same)
+
+
+def test_an_operator_after_nobody_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="'nobody' is not known"):
+        pipeline(a=("nobody",)).topology()
+
+
+def test_an_operator_that_feeds_nothing_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="operator a feeds nothing: give it a sink"):
+        pipeline(a=()).topology()
+
+
+def test_a_sink_after_nobody_is_refused() -> None:
+    job = pipeline(a=())
+    job.sink(nowhere(), after="b")
+    with pytest.raises(InvalidValueError, match="no 'b'"):
+        job.topology()
+
+
+def test_a_linear_pipeline_is_one_segment() -> None:
+    job = pipeline(a=(), b=("a",), c=("b",))
+    job.sink(nowhere(), after="c")
+    assert [(s.operators, s.after, s.feeds) for s in segments(job)] == [(("a", "b", "c"), (), ())]
+
+
+def test_fan_outs_and_fan_ins_are_cut() -> None:
+    job = pipeline(read=(), parse=("read",), left=("parse",), right=("parse",), more=("right",), join=("left", "more"))
+    job.sink(nowhere(), after="join")
+    assert [(s.operators, s.after, s.feeds) for s in segments(job)] == [
+        (("read", "parse"), (), ("left", "right")),
+        (("left",), ("parse",), ("join",)),
+        (("right", "more"), ("parse",), ("join",)),
+        (("join",), ("left", "more"), ()),
+    ]
+
+
+def test_an_operator_that_feeds_a_sink_and_another_operator_ends_its_segment() -> None:
+    job = pipeline(a=(), b=("a",))
+    job.sink(nowhere(), after="a")
+    job.sink(nowhere(), after="b")
+    assert [s.operators for s in segments(job)] == [("a",), ("b",)]
+
+
+def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **options: str) -> Pipeline:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("a", function, **options)  # type: ignore[arg-type]
+    job.sink(nowhere(), after="a")
+    dry_run(spark, job)
+    return job
+
+
+def test_a_key_that_is_not_a_column_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(InvalidValueError, match=r"operator a: key 'campaign' is not a column.*There is: key, value"):
+        tried(spark, same, key="campaign")
+
+
+def test_a_function_that_fails_names_its_operator(spark: SparkSession) -> None:
+    with pytest.raises(InvalidValueError, match=r"operator a fails on its input: .*nothing_here"):
+        tried(spark, lambda frame: frame.select("nothing_here"))
+
+
+def test_a_function_must_return_a_frame(spark: SparkSession) -> None:
+    with pytest.raises(InvalidValueError, match="operator a must return a DataFrame, not int"):
+        tried(spark, lambda frame: 3)  # type: ignore[arg-type, return-value]
+
+
+def test_a_fan_in_of_different_columns_is_refused(spark: SparkSession) -> None:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("a", same)
+    job.operator("b", lambda frame: frame.select("value"))
+    job.operator("c", same, after=["a", "b"])
+    job.sink(nowhere(), after="c")
+    with pytest.raises(InvalidValueError, match="operator c: after needs inputs of the same columns, but 'b' differs"):
+        dry_run(spark, job)
+
+
+def test_a_job_without_a_checkpoint_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(InvalidValueError, match="checkpoint must name a folder"):
+        tried(spark, same).start(spark, slo=Slo(), checkpoint="")
+
+
+def test_an_engine_that_does_not_exist_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="engine 'micro' is not known; did you mean 'microbatch'"):
+        tried(spark, same).start(spark, slo=Slo(), checkpoint=str(tmp_path), engine="micro")
+
+
+def test_python_operators_are_known_as_such(spark: SparkSession) -> None:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("native", lambda frame: frame.where("length(value) > 1"))
+    job.operator("pandas", lambda frame: frame.select("value").mapInPandas(lambda some: some, "value binary"))
+    job.operator("udf", lambda frame: frame.select(F.udf(lambda value: value, "binary")("value").alias("value")))
+    for name in job.steps:
+        job.sink(nowhere(), after=name)
+    trials = dry_run(spark, job)
+    assert {name: trial.python for name, trial in trials.items()} == {
+        "native": None,
+        "pandas": "MapInPandas",
+        "udf": "ArrowEvalPython",
+    }
+    assert [trials[name].keeps_stamp for name in job.steps] == [True, False, False]
+
+
+def test_shuffles_inside_an_operator_are_counted(spark: SparkSession) -> None:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("by_key", lambda frame: frame.groupBy("partition").count(), key="partition")
+    job.operator("by_other", lambda frame: frame.groupBy("partition").count())
+    job.sink(nowhere(), after="by_key")
+    job.sink(nowhere(), after="by_other")
+    assert {name: trial.exchanges for name, trial in dry_run(spark, job).items()} == {"by_key": 0, "by_other": 1}

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+from penstock.spark.repair import FAILURES_IN_A_ROW, Repair
+
+
+class Query:
+    last_batch = -1
+
+
+def test_pauses_grow_with_failures_in_a_row_and_a_finished_batch_ends_the_row() -> None:
+    query = Query()
+    repair = Repair(cast("Any", query))
+    assert not repair.is_due(0.0)
+    assert not repair.is_due(0.4)
+    assert repair.is_due(0.5)
+    assert not repair.is_due(1.0)  # down again
+    assert not repair.is_due(1.9)
+    assert repair.is_due(2.0)
+    query.last_batch = 7
+    assert not repair.is_due(3.0)
+    assert repair.is_due(3.5)
+
+
+def test_a_segment_that_only_fails_is_given_up() -> None:
+    repair = Repair(cast("Any", Query()))
+    for failure in range(1, FAILURES_IN_A_ROW + 1):
+        assert not repair.is_hopeless
+        repair.is_due(0.0)
+        repair.is_due(1e9)
+        assert repair.failures == failure
+    assert repair.is_hopeless
