@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = ("simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "realtime", "state")
+BENCHMARKS = (
+    "simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "realtime", "executors_live", "state",
+)  # fmt: skip
 
 
 def main(names: list[str]) -> None:

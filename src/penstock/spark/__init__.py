@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.spark.attached import attach
     from penstock.spark.files import files
     from penstock.spark.function import Function
     from penstock.spark.native import NativeQuery
@@ -21,13 +22,14 @@ _HOME = {
     "Function": "function",
     "NativeQuery": "native",
     "Pipeline": "pipeline",
+    "attach": "attached",
     "files": "files",
     "kafka": "topics",
     "replay": "replay",
     "table": "table",
 }
 
-__all__ = ["Function", "NativeQuery", "Pipeline", "files", "kafka", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from py4j.java_gateway import is_instance_of
 from pyspark import SparkContext
@@ -52,7 +53,8 @@ class Executors:
     def __init__(self, context: SparkContext) -> None:
         check_context(context)
         self._context = context
-        self._scala = context._jsc.sc()
+        self._jvm: Any = context._jvm
+        self._scala: Any = context._jsc.sc()
         self.cores_each, self.slots_each = sizes(context)
         self.requested: int | None = None
 
@@ -77,17 +79,21 @@ class Executors:
         cap = self._context.getConf().get("spark.cores.max")
         return None if cap is None else int(cap) // self.cores_each
 
+    @property
+    def _cores(self) -> str:
+        return "1 core" if self.cores_each == 1 else f"{self.cores_each} cores"
+
     def request(self, total: int) -> None:
         """Ask the cluster for `total` executors in all. They come when they come: see `wait_for`."""
         check_whole("total", total, 1)
         if self.most is not None and total > self.most:
             cap = self._context.getConf().get("spark.cores.max")
             raise ExecutorsError(
-                f"{total} executors of {self.cores_each} cores are more than spark.cores.max ({cap}) has room for; "
+                f"{total} executors of {self._cores} are more than spark.cores.max ({cap}) has room for; "
                 f"raise it, or ask for at most {self.most}"
             )
-        nobody = self._context._jvm.PythonUtils.toScalaMap({})  # type: ignore[union-attr]
-        if not self._scala.requestTotalExecutors(total, 0, nobody):
+        nowhere = self._jvm.PythonUtils.toScalaMap({})  # no wish to be near some data
+        if not self._scala.requestTotalExecutors(total, 0, nowhere):
             raise ExecutorsError(f"the cluster manager of {self._context.master} did not take the request for {total}")
         self.requested = total
 
@@ -99,22 +105,24 @@ class Executors:
             raise ExecutorsError(f"{count} executors cannot go: there are {len(executors)}, and one has to stay")
         leaving = [executor.id for executor in leave_first(executors, holders)[:count]]
         self.request(len(executors) - count)  # first, or the cluster would replace those who leave
-        backend, jvm = self._scala.schedulerBackend(), self._context._jvm
-        nowhere = getattr(getattr(jvm.scala, "None$"), "MODULE$")  # type: ignore[union-attr]
+        no_host = getattr(getattr(self._jvm.scala, "None$"), "MODULE$")  # its worker stays
+        why = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", no_host)
         for each in leaving:
-            why = jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", nowhere)  # type: ignore[union-attr]
-            backend.decommissionExecutor(each, why, False, False)
+            # The target is set already; and it is the driver that wishes this, not the executor.
+            self._scala.schedulerBackend().decommissionExecutor(each, why, False, False)
         return leaving
 
     def wait_for(self, slots: int, limit: float, given_up: Callable[[], bool] = lambda: False) -> None:
         """Return once there are `slots`; after `limit` seconds, or when `given_up` says so, raise with the reason."""
         until = time.monotonic() + limit
         while (there := self.slots) < slots:
-            if time.monotonic() > until or given_up():
+            if given_up():
+                raise ExecutorsError("nobody waits for these executors any more")
+            if time.monotonic() > until:
                 given, wanted = there // self.slots_each, math.ceil(slots / self.slots_each)
                 raise ExecutorsError(
-                    f"the cluster gave {given} of {wanted} executors within {limit:g} s: it has no {self.cores_each} "
-                    "cores and the memory of an executor free, or others are served first"
+                    f"the cluster gave {given} of {wanted} executors within {limit:g} s: no worker has {self._cores} "
+                    "and the memory of an executor free, or others are served first"
                 )
             time.sleep(ASK_EVERY_SECONDS)
 
@@ -138,17 +146,25 @@ def sizes(context: SparkContext) -> tuple[int, int]:
 
 def check_context(context: SparkContext) -> None:
     """Refuse an application whose executors cannot be changed while it runs."""
-    configuration, master = context.getConf(), context.master or ""
-    if master == "local" or master.startswith("local["):
-        raise ExecutorsError(f"master {master} has no executors to change: it runs everything inside the driver")
-    if configuration.get("spark.dynamicAllocation.enabled") == "true":
-        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: two controllers would fight each other")
+    master = context.master or ""
+    check_settings(master, dict(context.getConf().getAll()))
     backend = context._jsc.sc().schedulerBackend()
     if not is_instance_of(context._gateway, backend, "org.apache.spark.ExecutorAllocationClient"):
         raise ExecutorsError(f"master {master} cannot change executors while a job runs")
-    if configuration.get("spark.decommission.enabled") != "true":
+
+
+def check_settings(master: str, settings: Mapping[str, str]) -> None:
+    """Refuse a configuration under which executors cannot be changed, or not without harm.
+
+    >>> check_settings("yarn", {"spark.decommission.enabled": "true"})
+    """
+    if master == "local" or master.startswith("local["):
+        raise ExecutorsError(f"master {master} has no executors to change: it runs everything inside the driver")
+    if settings.get("spark.dynamicAllocation.enabled", "").lower() == "true":
+        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: two controllers would fight each other")
+    if settings.get("spark.decommission.enabled", "").lower() != "true":
         raise ExecutorsError("spark.decommission.enabled must be true: executors leave by decommissioning")
     if master.startswith(("spark://", "local-cluster")):
         for setting in ("spark.executor.cores", "spark.cores.max"):
-            if configuration.get(setting) is None:
+            if setting not in settings:
                 raise ExecutorsError(f"{setting} must be set: a standalone application takes every core otherwise")

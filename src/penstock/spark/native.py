@@ -66,8 +66,9 @@ class Cost:
 class NativeQuery(Engine):
     """Monitor, actuator and clock of one query. `changes` keeps what the last changes cost.
 
-    partitions  of the state at first; a checkpoint that exists knows better
-    bounds      the fewest and the most partitions
+    partitions     of the state at first; a checkpoint that exists knows better
+    bounds         the fewest and the most partitions
+    batch_seconds  how long a batch may take: half of the event latency that is asked for is a good choice
     """
 
     execution = Execution.IN_TURN
@@ -81,6 +82,7 @@ class NativeQuery(Engine):
         *,
         partitions: int = 2,
         bounds: tuple[int, int] = (1, 16),
+        batch_seconds: float = 5.0,
         clock: Clock | None = None,
     ) -> None:
         least, most = bounds
@@ -93,6 +95,7 @@ class NativeQuery(Engine):
         self._build = build
         self._checkpoint = Checkpoint(spark, checkpoint)
         self._partitions = partitions
+        self._batch_seconds = batch_seconds
         self._clock = clock or WallClock()
         self._query: StreamingQuery | None = None
         self._changing = False
@@ -193,7 +196,7 @@ class NativeQuery(Engine):
         work = StageWork(self._spark.sparkContext, str(query.runId))
         slots = [Executor(id=STATE, slots=self._partitions)]
         self._query = query
-        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock)
+        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock, self._batch_seconds)
 
     def _writer(self) -> DataStreamWriter:
         return self._build(self._spark, self.plan()).option("checkpointLocation", self._checkpoint.location)

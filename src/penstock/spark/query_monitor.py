@@ -8,28 +8,28 @@ Where the figures come from:
     processing latency  how long a batch takes: records leave when it commits
     event latency       half the time between two batches' starts (a record comes at any moment in between), plus the
                         time the lag took to be served, plus processing. Estimated, not measured on records; means only
-    useful seconds      time the tasks held their slots, over the share of the window in which stages could run at all
-
-Planning and committing a batch costs time in which no slot works: an operator told the whole window's time comes to
-the right parallelism (see "In turn or at once").
+    useful seconds      what the records would take in batches as long as the target allows (see batch_cost): so told,
+                        a policy made for operators at once comes to the right parallelism
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.ports import Clock
 from penstock.model import Latency, OperatorSample, PenstockError, Sample
+from penstock.spark.batch_cost import fit
 from penstock.spark.executors import Executor
 from penstock.spark.finished_batches import Batch, batch_of
-from penstock.spark.stage_work import StageWork, Work
+from penstock.spark.stage_work import StageWork
 
 JOB = "job"
-LEAST_SHARE_OF_WORK = 0.1
-"""Batches that hardly work at all tell little: nobody is asked for more than ten times the useful time."""
+REMEMBERED_BATCHES = 100
+"""Whose cost is known: enough to tell what records cost from what batches cost, few enough to forget old times."""
 
 
 class QueryMonitor:
@@ -41,16 +41,19 @@ class QueryMonitor:
         work: StageWork,
         executors: Callable[[], Sequence[Executor]],
         clock: Clock,
+        batch_seconds: float,
         settled_at: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._query = query
         self._work = work
         self._executors = executors
         self._clock = clock
+        self._batch_seconds = batch_seconds
         self._settled_at = settled_at
         self._last: Batch | None = None
         self._end = clock.now()  # of the newest window
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
+        self._costs: deque[tuple[float, float, float]] = deque(maxlen=REMEMBERED_BATCHES)
         self.most_tasks = 0
         self.silent_sources: tuple[str, ...] = ()
 
@@ -59,12 +62,13 @@ class QueryMonitor:
             raise PenstockError("the query has ended")
         batches = self._new_batches()
         if batches:
-            first_look = self._last is None
-            sample = None if first_look else self._measure(batches)
+            # The first batch of a query loads classes and opens connections: it tells nothing about the others.
+            self._learn_costs(batches[1:] if self._last is None else batches)
+            samples = [] if self._last is None else [self._measure(self._last, batches)]
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
             self.silent_sources = batches[-1].silent
-            return [sample] if sample else []
+            return samples
         if self._query.status["isDataAvailable"]:
             return []  # a batch runs, and nothing is known of it before it ends
         return [self._idle()]
@@ -80,20 +84,17 @@ class QueryMonitor:
             found.append(batch)
         return found[::-1]
 
-    def _measure(self, batches: Sequence[Batch]) -> Sample:
-        assert self._last is not None
+    def _measure(self, before: Batch, batches: Sequence[Batch]) -> Sample:
         first, last = batches[0], batches[-1]
-        follows = first.number == self._last.number + 1  # else Spark has forgotten some: their time does not count
+        follows = first.number == before.number + 1  # else Spark has forgotten some: their time does not count
         began = min(self._end, first.start) if follows else first.start
         seconds = max(last.end - began, 1e-3)
         rows = sum(batch.rows for batch in batches)
         rate = self._input_rate(batches) if follows else rows / seconds
-        work = self._work.of(first.number, last.number)
-        self.most_tasks = work.most_tasks if work else self.most_tasks
         lag = None if last.lag is None else last.lag + rate * last.seconds
         processing = sum(batch.seconds for batch in batches) / len(batches)
         return self._sample(
-            began, seconds, rows, rate, lag, _useful(work, batches, seconds), processing,
+            began, seconds, rows, rate, lag, self._useful_seconds(rows, seconds), processing,
             None if lag is None else self._waiting(batches, rows / seconds) + processing,
         )  # fmt: skip
 
@@ -110,6 +111,19 @@ class QueryMonitor:
         lags = [lag, *(batch.lag or 0.0 for batch in batches[:-1])]
         served = sum(lags) / len(lags) / throughput if throughput else 0.0
         return max(0.0, between) / 2 + served
+
+    def _learn_costs(self, batches: Sequence[Batch]) -> None:
+        work = self._work.of(batches[0].number, batches[-1].number) if batches else {}
+        for batch in batches:
+            if batch.number in work:
+                did = work[batch.number]
+                self._costs.append((batch.rows, did.slot_seconds, max(0.0, batch.seconds - did.stage_seconds)))
+        self.most_tasks = max((did.most_tasks for did in work.values()), default=self.most_tasks)
+
+    def _useful_seconds(self, rows: float, seconds: float) -> float | None:
+        if not self._costs:
+            return None
+        return seconds * fit(*zip(*self._costs, strict=True)).slots(rows / seconds, self._batch_seconds)
 
     def _idle(self) -> Sample:
         """Nothing came since the last window: Spark reports no progress then, only that it waits for data."""
@@ -145,13 +159,6 @@ class QueryMonitor:
             executors=len(executors),
             warm_up=began < self._settled_at(),
         )
-
-
-def _useful(work: Work | None, batches: Sequence[Batch], seconds: float) -> float | None:
-    if work is None:
-        return None
-    besides = max(0.0, sum(batch.seconds for batch in batches) - work.stage_seconds)
-    return work.useful_seconds / max(LEAST_SHARE_OF_WORK, 1.0 - besides / seconds)
 
 
 def _ms(seconds: float | None) -> float | None:

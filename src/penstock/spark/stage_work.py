@@ -11,20 +11,20 @@ from pyspark import SparkContext
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the stages of some batches add up to.
+    """What the stages of a batch add up to.
 
-    useful_seconds  time that slots were held, without waiting for shuffled data
-    stage_seconds   time during which a stage ran at all; the rest of a batch is planning and committing
-    most_tasks      tasks of the widest stage: more slots than that had nothing to do
+    slot_seconds   time that slots were held, without waiting for shuffled data
+    stage_seconds  time during which a stage ran at all; the rest of a batch is planning and committing
+    most_tasks     tasks of the widest stage: more slots than that had nothing to do
     """
 
-    useful_seconds: float = 0.0
+    slot_seconds: float = 0.0
     stage_seconds: float = 0.0
     most_tasks: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
-            self.useful_seconds + other.useful_seconds,
+            self.slot_seconds + other.slot_seconds,
             self.stage_seconds + other.stage_seconds,
             max(self.most_tasks, other.most_tasks),
         )
@@ -38,17 +38,17 @@ class StageWork:
         self._store = context._jsc.sc().statusStore()
         self._run = run
 
-    def of(self, first: int, last: int) -> Work | None:
-        """The work on the batches from `first` to `last`; None if Spark has already forgotten it."""
-        found = None
+    def of(self, first: int, last: int) -> dict[int, Work]:
+        """The work on the batches from `first` to `last`; without those that Spark has already forgotten."""
+        found: dict[int, Work] = {}
         for job in sorted(self._tracker.getJobIdsForGroup(self._run), reverse=True):
             data = self._store.job(job)
-            batch = batch_number(data.description().getOrElse(None) or "") if data.description().isDefined() else None
+            batch = batch_number(data.description().get()) if data.description().isDefined() else None
             if batch is None or batch > last:
                 continue
             if batch < first:
                 break
-            found = (found or Work()) + self._of_job(data)
+            found[batch] = found.get(batch, Work()) + self._of_job(data)
         return found
 
     def _of_job(self, job: Any) -> Work:

@@ -5,15 +5,17 @@ The memory that workers offer is book-keeping only; executors take what `spark.e
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,3 +120,19 @@ def _free_ports(count: int) -> list[int]:
         for each in sockets:
             each.bind((HOST, 0))
         return [each.getsockname()[1] for each in sockets]
+
+
+def main() -> None:
+    """Run a cluster until Ctrl-C, and print its address: to try things out."""
+    parser = argparse.ArgumentParser(prog="python -m penstock.spark.standalone", description=main.__doc__)
+    parser.add_argument("--workers", type=int, default=2, help="how many workers (default 2)")
+    parser.add_argument("--cores", type=int, default=2, help="cores that each offers (default 2)")
+    wanted = parser.parse_args()
+    with standalone_cluster(wanted.workers, wanted.cores) as cluster:
+        print(cluster.master, flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

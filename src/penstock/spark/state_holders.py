@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import product
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
@@ -21,9 +22,10 @@ def state_holders(context: SparkContext, query: StreamingQuery) -> set[str]:
     operators = [] if last is None else json.loads(last.json())["stateOperators"]
     if not operators:
         return set()
-    execution = query._jsq.streamingQuery() if hasattr(query._jsq, "streamingQuery") else query._jsq
+    execution = query._jsq.streamingQuery()
     coordinator = query._jsq.sparkSession().streams().stateStoreCoordinator()
-    state = context._jvm.org.apache.spark.sql.execution.streaming.state  # type: ignore[union-attr]
+    jvm: Any = context._jvm
+    state = jvm.org.apache.spark.sql.execution.streaming.state
     root = f"{execution.resolvedCheckpointRoot()}/state"
     places = (
         coordinator.getLocation(state.StateStoreProviderId(state.StateStoreId(root, *store), execution.runId()))

@@ -1,0 +1,116 @@
+"""What an attached job takes, and what it would take if Penstock had its way."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.model import Cycle, Mode, Slo
+
+KEPT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What became of a query since Penstock was attached to it.
+
+    cycles                the last decisions, oldest first
+    changes               how often the number of executors was changed
+    core_seconds          what the executors took
+    decided_core_seconds  what those would have taken that were decided on; the same in active mode, but for delays
+    most_core_seconds     what the job would have taken with all the executors that it may have
+    violated              share of the measured windows that missed a target; None if nothing was measured
+    cannot_see            what the query does not tell, in sentences
+    """
+
+    mode: Mode
+    seconds: float
+    cycles: tuple[Cycle, ...]
+    changes: int
+    core_seconds: float
+    decided_core_seconds: float
+    most_core_seconds: float
+    violated: float | None
+    cannot_see: tuple[str, ...]
+
+    @property
+    def saved(self) -> float | None:
+        """The share saved: in monitor mode what could be, against what is; else against the most it may have."""
+        with_penstock, without = self.core_seconds, self.most_core_seconds
+        if self.mode is Mode.MONITOR:
+            with_penstock, without = self.decided_core_seconds, self.core_seconds
+        return 1 - with_penstock / without if without else None
+
+    def __str__(self) -> str:
+        lines = [f"attached for {self.seconds:.0f} s in {self.mode} mode, {self.changes} changes made"]
+        if self.cycles:
+            last = self.cycles[-1]
+            lines.append(f"in force: {last.before}; decided: {last.decision.plan}, because {last.decision.reason.text}")
+            lines += [f"  {verdict.guard}: {verdict.reason.text}" for verdict in last.decision.verdicts]
+            lines += [f"  {last.problem}"] * (last.problem is not None)
+        if self.saved is not None and self.mode is Mode.MONITOR:
+            would = (
+                f"would take {self.decided_core_seconds:,.0f} core-seconds where {self.core_seconds:,.0f} were taken"
+            )
+            lines.append(f"{would}: {_less(self.saved)}")
+        elif self.saved is not None:
+            took = f"took {self.core_seconds:,.0f} core-seconds where the most allowed is {self.most_core_seconds:,.0f}"
+            lines.append(f"{took}: {_less(self.saved)}")
+        if self.violated is not None:
+            lines.append(f"{self.violated:.0%} of the measured windows missed a target")
+        return "\n".join((*lines, *(f"cannot see: {spot}" for spot in self.cannot_see)))
+
+
+def _less(saved: float) -> str:
+    """
+    >>> _less(0.25), _less(-0.5)
+    ('25 % less', '50 % more')
+    """
+    return f"{abs(100 * saved):.0f} % {'less' if saved >= 0 else 'more'}"
+
+
+class Savings:
+    """Adds up what the cycles cost as they end, whatever a store keeps of them."""
+
+    def __init__(self, slo: Slo, mode: Mode, cores_each: int, most: int) -> None:
+        self._slo = slo
+        self._mode = mode
+        self._cores_each = cores_each
+        self._most = most
+        self._cycles: deque[Cycle] = deque(maxlen=KEPT)
+        self._first_t: float | None = None
+        self._changes = self._windows = self._missed = 0
+        self._taken = self._decided = 0.0
+
+    @property
+    def slots(self) -> int:
+        """What the job had at the last decision; asked for even when Spark is gone."""
+        return self._cycles[-1].before.widest if self._cycles else 0
+
+    def report(self, cannot_see: Sequence[str] = ()) -> Report:
+        seconds = self._cycles[-1].t - self._first_t if self._first_t is not None else 0.0
+        return Report(
+            mode=self._mode,
+            seconds=seconds,
+            cycles=tuple(self._cycles),
+            changes=self._changes,
+            core_seconds=self._taken,
+            decided_core_seconds=self._decided,
+            most_core_seconds=self._most * self._cores_each * seconds,
+            violated=self._missed / self._windows if self._windows else None,
+            cannot_see=tuple(cannot_see),
+        )
+
+    def add(self, cycle: Cycle) -> None:
+        if self._cycles:
+            last = self._cycles[-1]
+            core_seconds = self._cores_each * (cycle.t - last.t)
+            self._taken += core_seconds * (cycle.before.executors or 0)
+            self._decided += core_seconds * (last.decision.plan.executors or 0)
+        else:
+            self._first_t = cycle.t
+        self._cycles.append(cycle)
+        self._changes += cycle.changed
+        self._windows += len(cycle.samples)
+        self._missed += sum(bool(self._slo.violations(sample)) for sample in cycle.samples)
