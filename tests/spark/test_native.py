@@ -11,14 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import nexmark_stream
 from nexmark_stream import Stream
 from penstock.model import Actuation, PenstockError, Plan
 from penstock.spark.native import STATE, NativeQuery
 from penstock.spark.state_checkpoint import Checkpoint, Underway
+from penstock.workloads.on_spark.bids import SCHEMA
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -70,14 +72,15 @@ def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
     assert [cost.after for cost in native.changes] == [3, 5, 1, 4, 2, 6, 3, 2, 5, 4]
 
 
-def test_a_driver_killed_in_the_middle_of_a_repartition_finishes_it_at_its_next_start(
-    spark: SparkSession, tmp_path: Path
+@pytest.mark.parametrize(("query", "undone"), [("nexmark_q11", False), ("nexmark_q5", True)])
+def test_a_repartition_killed_in_the_middle_is_finished_at_the_next_start_or_can_be_undone(
+    spark: SparkSession, tmp_path: Path, query: str, undone: bool
 ) -> None:
-    stream = Stream("nexmark_q11", tmp_path)
+    stream = Stream(query, tmp_path)
     stream.arrive(0, 3)
     checkpoint = Checkpoint(spark, stream.checkpoint)
     driver = subprocess.Popen(
-        [sys.executable, nexmark_stream.__file__, "nexmark_q11", str(tmp_path), "2", "5"],
+        [sys.executable, nexmark_stream.__file__, query, str(tmp_path), "2", "5"],
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -92,11 +95,15 @@ def test_a_driver_killed_in_the_middle_of_a_repartition_finishes_it_at_its_next_
     assert not checkpoint.whole
     assert checkpoint.partitions == 2
 
+    if undone:
+        checkpoint.undo()
     native = stream.native(spark, partitions=2)
     native.start()
-    assert native.plan() == Plan({STATE: 5})
+    assert native.plan() == Plan({STATE: 2 if undone else 5})
     assert checkpoint.underway is None
     stream.arrive(3, 5)
+    native.query.processAllAvailable()
+    native.apply(Plan({STATE: 3}))
     stream.close(5)
     answer = stream.batch_answer(spark)
     native.query.processAllAvailable()
@@ -147,24 +154,34 @@ def test_a_change_that_had_not_begun_is_made_and_one_that_was_done_is_not_made_a
 
 
 def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 1)
+
+    def without_state(session: SparkSession, plan: Plan) -> DataStreamWriter:
+        bids = session.readStream.schema(SCHEMA).parquet(str(stream.source))
+        return bids.writeStream.format("noop")
+
+    native = NativeQuery(spark, without_state, stream.checkpoint, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+
+    with pytest.raises(Py4JJavaError):
+        native.apply(Plan({STATE: 3}))
+
+    assert native.plan() == Plan({STATE: 2})
+    assert native.query.isActive
+    assert Checkpoint(spark, stream.checkpoint).underway is None
+    native.stop()
+
+
+def test_another_state_store_is_refused_before_anything_starts(spark: SparkSession, tmp_path: Path) -> None:
     session = spark.newSession()
     session.conf.set(
         "spark.sql.streaming.stateStore.providerClass",
         "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     )
-    stream = Stream("nexmark_q11", tmp_path)
-    stream.arrive(0, 2)
-    native = stream.native(session, partitions=2)
-    native.start()
-    native.query.processAllAvailable()
-
-    with pytest.raises(PySparkException):
-        native.apply(Plan({STATE: 3}))
-
-    assert native.plan() == Plan({STATE: 2})
-    assert native.query.isActive
-    assert Checkpoint(session, stream.checkpoint).underway is None
-    native.stop()
+    with pytest.raises(PenstockError, match=r"providerClass must be .*RocksDBStateStoreProvider"):
+        Stream("nexmark_q11", tmp_path).native(session, partitions=2).start()
 
 
 def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: Path) -> None:

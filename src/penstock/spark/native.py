@@ -6,6 +6,7 @@ one query share one number of partitions, so to the loop they are one operator.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import deque
@@ -19,12 +20,15 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.control.clock import Stopwatch, WallClock
 from penstock.control.ports import Clock
+from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, Operator, PenstockError, Plan, Sample, Topology
 from penstock.spark.engine import Engine
 from penstock.spark.executors import Executor
 from penstock.spark.query_monitor import JOB, QueryMonitor
 from penstock.spark.stage_work import StageWork
 from penstock.spark.state_checkpoint import PARTITIONS, Checkpoint, Underway
+
+log = logging.getLogger("penstock")
 
 STATE = "state"
 """What plans and samples call the stateful operators of the query."""
@@ -35,6 +39,11 @@ LOOK_SECONDS = 0.005
 
 KEPT = 100
 
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+NO_ROCKSDB = (
+    f"{PROVIDER} must be org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider: "
+    "Spark repartitions no other state"
+)
 NO_FILE_SINK = (
     "the file sink cannot follow a repartition, which is a batch that it never hears of: "
     "write with foreachBatch, one folder for each batch"
@@ -109,9 +118,18 @@ class NativeQuery(Engine):
         return self._query
 
     def start(self) -> None:
-        """Start the query, or start it again from its checkpoint; a change that was interrupted is finished first."""
+        """Start the query, or start it again from its checkpoint.
+
+        A change that was interrupted is finished first; if that cannot be, it is undone.
+        """
+        if not str(self._spark.conf.get(PROVIDER)).endswith("RocksDBStateStoreProvider"):
+            raise PenstockError(NO_ROCKSDB)
         if (change := self._checkpoint.underway) is not None:
-            self._repartition(change)
+            try:
+                self._repartition(change)
+            except Exception as error:
+                log.warning("the change to %d partitions is undone: %s", change.after, sentence(error))
+                self._checkpoint.undo()
         self._partitions = self._checkpoint.partitions or self._partitions
         self._run()
 
@@ -164,11 +182,9 @@ class NativeQuery(Engine):
         try:
             self._repartition(change)
         except Exception:
-            if self._checkpoint.whole:  # nothing was touched: the job goes on as it was
-                self._checkpoint.end()
-                self._run()
-                raise
-            self._repartition(change)  # half moved: Spark wants the same change once more, and nothing else
+            self._checkpoint.undo()
+            self._run()
+            raise
         repartitioned = watch.lap_ms()
         self._partitions = change.after
         self._run()

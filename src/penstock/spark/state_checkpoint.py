@@ -70,7 +70,14 @@ class Checkpoint:
         stream.close()
 
     def end(self) -> None:
+        """The change is made."""
         self._manager.delete(self._note)
+
+    def undo(self) -> None:
+        """Forget the change. State is kept by the number of its batch, and nobody reads that of a batch unheard of."""
+        if not self.whole:
+            self._manager.delete(self._path(f"offsets/{self.last_begun}"))
+        self.end()
 
     # Files ------------------------------------------------------------------------------------------------------
 
