@@ -23,6 +23,7 @@ BENCHMARKS = (
     "autrascale_decisions",
     "realtime",
     "executors_live",
+    "state",
 )
 
 

@@ -8,12 +8,13 @@ from typer.main import get_command
 
 from docs.generator.markdown import page
 from penstock.cli.main import app
-from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
+from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, RUNS_FAILED, WRONG_INPUT
 
 EXIT_CODES = f"""## Exit codes
 
 - 0: done
 - {WRONG_INPUT}: something to mend: one line on standard error names it
+- {RUNS_FAILED}: some of many runs failed: each is named on standard error, the others are in the answer
 - {INTERRUPTED}: ended early by Ctrl-C, with the report of what was run; a second Ctrl-C ends it at once, without
 - {BROKEN_PIPE}: whoever read the output has left"""
 

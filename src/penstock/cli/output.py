@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-BROKEN_PIPE, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+BROKEN_PIPE, WRONG_INPUT, RUNS_FAILED, INTERRUPTED = 1, 2, 3, 130
 """Exit codes: the first is what typer and rich give for it, the last 128 plus the signal, as shells count."""
 
 

@@ -16,17 +16,22 @@ PREPARING = "preparing the simulator (compiled once)"
 
 
 class Progress:
-    """Listens to a run of `seconds`. It shows on a thread of its own: the first cycle may take longest of all."""
+    """How far it is to `total`. It shows on a thread of its own: the first step may take longest of all."""
 
-    def __init__(self, what: str, seconds: float) -> None:
+    def __init__(self, what: str, total: float, preparing: str = PREPARING) -> None:
         self._what = what
-        self._seconds = seconds
-        self._t = 0.0
+        self._total = total
+        self._preparing = preparing
+        self._done = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True, name="penstock-progress")
 
     def __call__(self, cycle: Cycle) -> None:
-        self._t = cycle.t
+        """Listens to a run, whose total is its seconds."""
+        self.reached(cycle.t)
+
+    def reached(self, done: float) -> None:
+        self._done = done
 
     def __enter__(self) -> Progress:
         self._thread.start()
@@ -38,7 +43,7 @@ class Progress:
 
     @property
     def _status(self) -> str:
-        return f"{self._what}, {ratio(self._t / self._seconds)} done" if self._t else PREPARING
+        return f"{self._what}, {ratio(self._done / self._total)} done" if self._done else self._preparing
 
     def _show(self) -> None:
         if self._ended.wait(QUIET_SECONDS):
@@ -54,9 +59,9 @@ class Progress:
         from rich.progress import Progress as Bar
 
         with Bar(BarColumn(), TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(self._status, total=self._seconds)
+            task = bar.add_task(self._status, total=self._total)
             while not self._ended.wait(0.1):
-                bar.update(task, completed=self._t, description=self._status)
+                bar.update(task, completed=self._done, description=self._status)
 
     def _show_lines(self) -> None:
         while True:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from penstock.spark.files import files
     from penstock.spark.function import Function
     from penstock.spark.metered import metered
+    from penstock.spark.native import NativeQuery
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.replay import replay
     from penstock.spark.table import table
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Function": "function",
+    "NativeQuery": "native",
     "Pipeline": "pipeline",
     "attach": "attached",
     "files": "files",
@@ -29,7 +31,7 @@ _HOME = {
     "table": "table",
 }
 
-__all__ = ["Function", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:

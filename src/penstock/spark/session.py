@@ -14,8 +14,6 @@ from penstock.spark.java import java
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
     # Real-time mode and state repartition both ask for RocksDB.
@@ -23,6 +21,9 @@ SETTINGS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
 }
+
+ON_THIS_MACHINE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+"""Only where no other machine must reach the driver."""
 
 
 def local_session(
@@ -34,10 +35,13 @@ def local_session(
 ) -> SparkSession:
     """A session of our own. Many slots on few cores are right for operators that wait on others."""
     java()  # says in one sentence what is missing, where Spark would show a stack trace
+    local = master.startswith("local")
     # Without this the workers take the first python3 on the path, which may lack pyarrow.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if local or "PYSPARK_PYTHON" not in os.environ:  # on other machines Python may lie elsewhere
+        os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.Builder().master(master).appName(name)
-    for key, value in {**SETTINGS, **(settings or {})}.items():
+    for key, value in {**SETTINGS, **(ON_THIS_MACHINE if local else {}), **(settings or {})}.items():
         builder = builder.config(key, value)
     if jars:
         builder = builder.config("spark.jars", ",".join(str(jar) for jar in jars))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -73,3 +74,13 @@ def fluctuating(trace: Trace, every: float, deviation: float, seed: int) -> Trac
     times = np.linspace(0.0, trace.seconds, count)
     factors = np.exp(np.random.default_rng(seed).normal(-(deviation**2) / 2, deviation, count))
     return Trace(trace.name, tuple(times.tolist()), tuple((trace.at(times) * factors).tolist()))
+
+
+CURVES: Mapping[str, Callable[[float], Trace]] = {
+    "constant": lambda peak: constant(peak, 3600.0),
+    "steps": lambda peak: steps((0.2 * peak, 0.6 * peak, peak, 0.4 * peak), 900.0),
+    "surge": lambda peak: surge(0.2 * peak, peak, 3600.0),
+    "daily": lambda peak: daily(0.2 * peak, peak),
+    "random_walk": lambda peak: random_walk(0.2 * peak, peak, 3600, seed=0),
+}
+"""Curves that any job can be compared on, by name: each reaches about its peak, in records per second."""

@@ -1,0 +1,109 @@
+"""`penstock bench`: policies against each other, over loads and seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.choices import LOAD, NONE, POLICY, RUN, ChangeOption, curve, guard_chain, offer, rival
+from penstock.cli.output import print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.simulator.result import Result
+    from penstock.workloads import Workload
+
+SEEDS = 5
+
+
+def bench(
+    workload: Annotated[
+        list[str] | None, typer.Argument(help="Which jobs (clicks); `penstock workloads` lists them.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        offer('A policy (all), with options: "ds2 utilisation=0.6". Repeatable.', "--policy", "-p", panel=POLICY),
+    ] = None,
+    guards: Annotated[
+        bool, offer("Let guards vet the policies (they do by default).", "--guards/--no-guards", panel=POLICY)
+    ] = True,
+    guard_option: Annotated[
+        list[str] | None,
+        offer("An option of a guard, guard.name=value, or guard=off. Repeatable.", panel=POLICY),
+    ] = None,
+    trace: Annotated[
+        list[str] | None,
+        offer(
+            "A load: a CSV file of t_seconds,rate or constant, steps, surge, daily, random_walk; scaled to the "
+            "highest rate of the workload's own, which is the default. Repeatable.",
+            panel=LOAD,
+        ),
+    ] = None,
+    peak: Annotated[float | None, offer("Scale the loads to this highest rate, in records/s.", panel=LOAD)] = None,
+    compress: Annotated[float, offer("Let the loads pass so many times as fast.", panel=LOAD)] = 1.0,
+    seconds: Annotated[float | None, offer("End each run after so many simulated seconds.", panel=LOAD)] = None,
+    seeds: Annotated[int, offer(f"Run each policy on each load so many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
+    seed: Annotated[int, offer("The first of them.", panel=RUN, min=0)] = 0,
+    decide_every: Annotated[float, offer("Seconds from one decision to the next (60).", panel=RUN)] = 60.0,
+    change: Annotated[
+        ChangeOption | None, offer("What a new plan costs; each policy's and engine's own way.", panel=RUN)
+    ] = None,
+    master: Annotated[
+        str, offer(f"Spark that does it (local[2]), or {NONE}: one after the other in this process.", panel=RUN)
+    ] = "local[2]",
+    json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
+) -> None:
+    """Compare policies over loads and seeds, spread over Spark.
+
+    Example: penstock bench clicks -p ds2 -p "ds2 utilisation=0.6" -p psps --seeds 3
+    """
+    from rich.console import Console
+
+    from penstock.app import Simulation
+    from penstock.cli.sweeping import end, held, standings_json
+    from penstock.experiments.contest import Contest, Entrant
+    from penstock.policies import POLICIES
+    from penstock.report.comparison import comparison_table, summary_json
+    from penstock.simulator.job import Change
+
+    vetting = guard_chain(guard_option) if guards else ()
+    loads = [
+        replace(load, trace=load.trace.scaled(peak).compressed(compress).first(seconds))
+        for name in dict.fromkeys(workload or ["clicks"])
+        for load in _loads(name, dict.fromkeys(trace or []))
+    ]
+    labels = list(dict.fromkeys(policy or POLICIES.names()))
+    entrants = [
+        Entrant(label, Simulation(
+            workload=load, policy=rival(label), guards=vetting, decide_seconds=decide_every,
+            change=None if change is None else Change(change.value),
+        ))
+        for load in loads for label in labels
+    ]  # fmt: skip
+    contest = Contest(entrants, range(seed, seed + seeds))
+    standings = held(contest, master)
+    tables: list[tuple[str, dict[str, tuple[Result, ...]]]] = []
+    for number, load in enumerate(loads):
+        results = standings.results[number * len(labels) : (number + 1) * len(labels)]
+        tables.append((f"{load.name}, trace {load.trace.name}", dict(zip(labels, results, strict=True))))
+    if len(loads) > 1:
+        tables.append(("all loads", {label: sum((rows[label] for _, rows in tables), ()) for label in labels}))
+    if json:
+        figures = {title: {label: summary_json(of) for label, of in rows.items()} for title, rows in tables}
+        print_json({"summary": figures, **standings_json(contest, standings)})
+    else:
+        console = Console(highlight=False)
+        for title, rows in tables:
+            console.print(comparison_table(f"{title}, {seeds} seeds", rows))
+    end(standings)
+
+
+def _loads(name: str, traces: Iterable[str]) -> list[Workload]:
+    """The workload with each of the traces, or with its own if there are none."""
+    from penstock.workloads import workload
+
+    chosen = workload(name)
+    return [replace(chosen, trace=curve(trace, chosen.trace.peak)) for trace in traces] or [chosen]

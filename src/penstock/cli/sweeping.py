@@ -1,0 +1,46 @@
+"""Runs a contest with everything around it: progress, Ctrl-C, and what is said of runs that failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from penstock.cli.interrupt import Interrupt
+from penstock.cli.output import INTERRUPTED, RUNS_FAILED
+from penstock.cli.progress import Progress
+from penstock.experiments.contest import Contest, Standings
+
+IN_PROCESS = "none"
+
+
+def held(contest: Contest, master: str) -> Standings:
+    """Run to the end or to the first Ctrl-C."""
+    where = None if master == IN_PROCESS else master
+    preparing = "compiling the simulator" if where is None else f"starting Spark at {master}"
+    with Progress(f"{len(contest):,} runs", len(contest), preparing) as progress, Interrupt() as interrupt:
+        return contest.run(where, progress.reached, interrupt)
+
+
+def standings_json(contest: Contest, standings: Standings) -> dict[str, Any]:
+    """What programs get of every contest beside its own figures. A label tells variants of one policy apart."""
+    return {
+        "runs": [
+            {"label": entrant.label, **result.to_json()}
+            for entrant, results in zip(contest.entrants, standings.results, strict=True)
+            for result in results
+        ],
+        "failed": [vars(failure) for failure in standings.failures],
+        "stopped_early": standings.stopped_early,
+    }
+
+
+def end(standings: Standings) -> None:
+    """Name the runs that failed, and end with the exit code that says so."""
+    for failure in standings.failures:
+        typer.echo(f"penstock: failed: {failure}", err=True)
+    if standings.stopped_early:
+        typer.echo("penstock: stopped early, what was run by then is shown", err=True)
+        raise typer.Exit(INTERRUPTED)
+    if standings.failures:
+        raise typer.Exit(RUNS_FAILED)

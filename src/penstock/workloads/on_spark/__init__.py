@@ -1,0 +1,1 @@
+"""The papers' jobs as Spark runs them: generators of records, and operators from DataFrame to DataFrame."""
