@@ -22,10 +22,10 @@ from penstock.simulator.trace import Trace
 from penstock.spark.broker import Broker
 from penstock.spark.endpoints import Sink, Source
 from penstock.spark.feeder import Feeder
-from penstock.spark.files import Files
+from penstock.spark.file_sink import Files
 from penstock.spark.jars import connector_jars
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.replay import Values, replay
+from penstock.spark.replayed import Values, replay
 from penstock.spark.session import local_session
 from penstock.spark.topics import kafka
 from penstock.workloads.rates import constant

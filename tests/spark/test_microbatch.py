@@ -15,7 +15,7 @@ from penstock.spark import Function, Pipeline, files, replay, table
 from penstock.spark.dry_run import dry_run
 from penstock.spark.endpoints import Sink
 from penstock.spark.microbatch import WARM_UP_BATCHES, MicroBatchEngine
-from penstock.spark.replay import Replay
+from penstock.spark.replayed import Replay
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working
 

@@ -17,7 +17,7 @@ from penstock.model import Execution, Plan
 from penstock.simulator.trace import Trace
 from penstock.spark import Pipeline
 from penstock.spark.endpoints import Sink, Source
-from penstock.spark.replay import Ids
+from penstock.spark.replayed import Ids
 
 SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
 CAMPAIGNS = 100
