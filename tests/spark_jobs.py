@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 Condition = Callable[[], object]
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 """Ends a test that hangs; no test asks how long anything took."""
 
 

@@ -11,7 +11,7 @@ from command_line import Command
 def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
     penstock: Command, tmp_path: Path
 ) -> None:
-    outcome = penstock("demo", "--fast", "--report", tmp_path / "demo")
+    outcome = penstock("demo", "--engine", "simulator", "--fast", "--report", tmp_path / "demo")
 
     assert outcome.code == 0
     result = json.loads((tmp_path / "demo" / "result.json").read_text())
@@ -36,11 +36,16 @@ def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
 
 
 def test_the_demo_writes_to_out_demo_unless_told_otherwise(penstock: Command) -> None:
-    assert penstock("demo", "--fast", "--policy", "static").code == 0
+    assert penstock("demo", "--engine", "simulator", "--fast", "--policy", "static").code == 0
 
     assert (Path("out") / "demo" / "picture.png").exists()
 
 
 def test_a_wrong_policy_is_one_line(penstock: Command) -> None:
-    assert penstock("demo", "--policy", "ds3").complaint.startswith("policy 'ds3' is not known")
+    for engine in ("microbatch", "realtime", "simulator"):
+        assert penstock("demo", "--engine", engine, "--policy", "ds3").complaint.startswith("policy 'ds3' is not known")
     assert not Path("out").exists()
+
+
+def test_a_wrong_engine_is_one_line(penstock: Command) -> None:
+    assert penstock("demo", "--engine", "micro").complaint.startswith("engine 'micro' is not known; did you mean")
