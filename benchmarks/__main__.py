@@ -17,8 +17,14 @@ from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS = (
-    "simulator_speed", "simulator_memory", "policy_cost", "autrascale_decisions", "realtime", "executors_live", "state",
-)  # fmt: skip
+    "simulator_speed",
+    "simulator_memory",
+    "policy_cost",
+    "autrascale_decisions",
+    "realtime",
+    "executors_live",
+    "state",
+)
 
 
 def main(names: list[str]) -> None:

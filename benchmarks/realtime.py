@@ -31,10 +31,11 @@ from penstock.spark.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.session import local_session
 from penstock.spark.topics import kafka
 
-RECORDS = 1_000_000
-ROUNDS = 5
+RECORDS = 600_000
+ROUNDS = 3
+LATENCY_ROUNDS = 3
 STEADY_RATE = 1_000
-STEADY_SECONDS = 20
+STEADY_SECONDS = 12
 SKIPPED_SECONDS = 6
 WAYS = ("by hand", "engine", "engine, not metered")
 
@@ -54,6 +55,8 @@ class LatencyOf:
     p50_ms: float
     p95_ms: float
     p50_against_by_hand: float
+    best_round: float
+    worst_round: float
 
 
 def parse(frame: DataFrame) -> DataFrame:
@@ -62,8 +65,9 @@ def parse(frame: DataFrame) -> DataFrame:
     return frame.select(name.alias("name"), amount.alias("amount"), *_kept(frame))
 
 
-def positive(frame: DataFrame) -> DataFrame:
-    return frame.where("amount >= 0")
+def classed(frame: DataFrame) -> DataFrame:
+    # No filter: by hand the optimiser carries it through two shuffles and parses twice, which is no fair comparison.
+    return frame.withColumn("name", F.when(F.col("amount") > 1000, F.col("name")).otherwise(F.lower("name")))
 
 
 def taxed(frame: DataFrame) -> DataFrame:
@@ -74,7 +78,7 @@ def written(frame: DataFrame) -> DataFrame:
     return frame.withColumn("value", F.concat("name", F.lit(":"), F.col("taxed").cast("string")))
 
 
-STEPS = {"parse": parse, "positive": positive, "taxed": taxed, "written": written}
+STEPS = {"parse": parse, "classed": classed, "taxed": taxed, "written": written}
 
 
 def _kept(frame: DataFrame) -> list[str]:
@@ -137,9 +141,9 @@ def throughput(spark: SparkSession, broker: Broker, way: str, turn: int) -> floa
     return (last - first) / (end - start)
 
 
-def latencies(spark: SparkSession, broker: Broker, way: str) -> list[float]:
+def latencies(spark: SparkSession, broker: Broker, way: str, turn: int) -> list[float]:
     """Milliseconds of each record of a steady stream, without the first seconds."""
-    name = way.replace(", ", "-").replace(" ", "-")
+    name = f"{way.replace(', ', '-').replace(' ', '-')}-{turn}"
     source, sink = f"steady-{name}", f"steady-out-{name}"
     broker.create_topic(source, 1)
     broker.create_topic(sink, 1)
@@ -206,9 +210,12 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | LatencyO
     for way in WAYS:
         ratios = [mine / hand for mine, hand in zip(measured[way], measured["by hand"], strict=True)]
         yield Throughput(way, median(measured[way]), median(ratios), min(ratios), max(ratios))
-    by_hand = 0.0
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
+    for turn in range(LATENCY_ROUNDS):
+        for way in WAYS:
+            each = sorted(latencies(spark, broker, way, turn))
+            found[way].append((each[len(each) // 2], each[len(each) * 95 // 100]))
     for way in WAYS:
-        found = sorted(latencies(spark, broker, way))
-        p50, p95 = found[len(found) // 2], found[len(found) * 95 // 100]
-        by_hand = by_hand or p50
-        yield LatencyOf(way, p50, p95, p50 / by_hand)
+        p50s, p95s = zip(*found[way], strict=True)
+        ratios = [mine[0] / hand[0] for mine, hand in zip(found[way], found["by hand"], strict=True)]
+        yield LatencyOf(way, median(p50s), median(p95s), median(ratios), min(ratios), max(ratios))

@@ -5,19 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from pyspark.sql import DataFrame
 
 Condition = Callable[[], object]
 
-PATIENCE_SECONDS = 180.0
+PATIENCE_SECONDS = 60.0
 """Ends a test that hangs; no test asks how long anything took."""
 
 
-def until(condition: Condition, what: str) -> None:
-    """Wait for `condition`."""
+class Running(Protocol):
+    def wait(self, seconds: float | None = None) -> bool: ...
+
+
+def until(condition: Condition, what: str, job: Running) -> None:
+    """Wait for `condition`; a job that has failed meanwhile raises what it failed of."""
     limit, pause = time.monotonic() + PATIENCE_SECONDS, threading.Event()
     while not condition():
+        job.wait(0.001)
         assert time.monotonic() < limit, f"{what} did not come"
         pause.wait(0.05)
 

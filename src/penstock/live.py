@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,10 +22,10 @@ from penstock.simulator.trace import Trace
 from penstock.spark.broker import Broker
 from penstock.spark.endpoints import Sink, Source
 from penstock.spark.feeder import Feeder
-from penstock.spark.files import Files
+from penstock.spark.file_sink import Files
 from penstock.spark.jars import connector_jars
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.replay import Values, replay
+from penstock.spark.replayed import Values, replay
 from penstock.spark.session import local_session
 from penstock.spark.topics import kafka
 from penstock.workloads.rates import constant
@@ -32,6 +33,8 @@ from penstock.workloads.rates import constant
 Listener = Callable[[Cycle], None]
 LOOK_SECONDS = 0.2
 WARM_UP_RATE = 50.0
+START_SECONDS = 20.0
+"""A query that starts is given so long to answer before records are sent to it."""
 MOST_SECONDS_A_BATCH = 2.0
 """Of load at its peak: a job that has fallen behind works it off in batches that still end soon."""
 PARTITIONS = 1
@@ -99,9 +102,13 @@ class LiveRun:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
             pipeline, feeder = self._wired(folder)
             outcome = Outcome(self.slo, self.stage.execution, Plan.largest(pipeline.topology()))
-            began = time.time()
+            began, running = 0.0, threading.Event()
 
             def heard(cycle: Cycle) -> None:
+                if not began:  # nothing has been fed yet
+                    if cycle.samples:
+                        running.set()
+                    return
                 shown = since(cycle, began)
                 outcome(shown)
                 listener(shown)
@@ -121,9 +128,10 @@ class LiveRun:
                 listener=heard,
             )
             stack.enter_context(job)
-            began = time.time()
             if feeder is not None:
+                running.wait(START_SECONDS)
                 stack.enter_context(feeder)
+            began = time.time()
             while not (stopped() or time.time() >= began + self.trace.seconds or job.wait(LOOK_SECONDS)):
                 pass
             for milliseconds in job.controller.decision_ms:
@@ -135,7 +143,7 @@ class LiveRun:
         most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
         source, broker = replay(self.trace, self.values, max_records_per_batch=most), self.stage.broker
         if broker is None:
-            return self.pipeline(source, Files(str(folder / "out"))), None
+            return self.pipeline(source, Files(str(folder / "out"), "json")), None
         topics = [f"{name}-{uuid4().hex[:8]}" for name in ("in", "out")]
         for topic in topics:
             broker.create_topic(topic, PARTITIONS)

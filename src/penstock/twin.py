@@ -33,7 +33,7 @@ def twin(
     name: str, topology: Topology, samples: Sequence[Sample], execution: Execution, batch_seconds: float
 ) -> Job | None:
     """The job as the simulator sees it; None if no window shows what it needs. Medians: single windows are noisy."""
-    settled = [sample for sample in samples if _tells_all(sample)]
+    settled = [sample for sample in samples if _tells_all(sample, execution)]
     if not settled:
         return None
     interval = 1.0 if execution is Execution.AT_ONCE else batch_seconds
@@ -76,9 +76,13 @@ def under_fixed_plan(job: Job, plan: Plan, trace: Trace, slo: Slo) -> Result:
     ).run()
 
 
-def _tells_all(sample: Sample) -> bool:
-    known = [f for o in sample.operators.values() for f in (o.records_in, o.useful_seconds, o.latency_ms)]
-    return not sample.warm_up and all(known) and bool(sample.throughput) and sample.processing_latency_ms is not None
+def _tells_all(sample: Sample, execution: Execution) -> bool:
+    at_once = execution is Execution.AT_ONCE
+    known = all(
+        o.records_in and o.useful_seconds is not None and (at_once or o.latency_ms is not None)
+        for o in sample.operators.values()
+    )
+    return not sample.warm_up and known and bool(sample.throughput) and sample.processing_latency_ms is not None
 
 
 def _figures(name: str, sample: Sample, execution: Execution, batch_seconds: float) -> Figures:

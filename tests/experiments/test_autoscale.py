@@ -21,8 +21,9 @@ def ours(item: Item, label: str) -> float:
 
 def test_the_line_from_minimal_and_from_expert_degrees() -> None:
     item = items("autoscale", "fig9")["fig9"]()
-    holds, fails = Verdict.HOLDS, Verdict.FAILS
-    assert verdicts(item) == [holds, holds, holds, holds, fails, holds]  # all but the mean latency
+    assert verdicts(item) == [Verdict.HOLDS] * 6
+    assert ours(item, "(b) AUTOSCALE, mean latency") > 2 * ours(item, "(b) Storm, mean latency")  # the rise is no mean
+    assert next(row for row in item.rows if "supervisors" in row.label).ours == "3, 1"
     assert ours(item, "(b) less CPU") == pytest.approx(37.5, abs=5.0)
     assert ours(item, "(b) less memory") == pytest.approx(37.5, abs=5.0)
     assert draw_chart(item.charts[0]).startswith(b"\x89PNG")
@@ -30,14 +31,12 @@ def test_the_line_from_minimal_and_from_expert_degrees() -> None:
 
 def test_sudden_peaks_congest_storm_but_not_autoscale() -> None:
     item = items("autoscale", "fig10")["fig10"]()
-    holds, fails = Verdict.HOLDS, Verdict.FAILS
-    assert verdicts(item) == [holds, holds, fails, holds]  # the quick operator has no reason to grow
+    assert verdicts(item) == [Verdict.HOLDS] * 4
 
 
 def test_the_advertising_job_from_minimal_and_from_latency_only_degrees() -> None:
     item = items("autoscale", "fig12")["fig12"]()
-    holds, fails = Verdict.HOLDS, Verdict.FAILS
-    assert verdicts(item) == [holds, holds, holds, fails]  # its claims do not fit on one machine
+    assert verdicts(item) == [Verdict.HOLDS] * 4
     assert 0 < ours(item, "(a) more memory than needed") < ours(item, "(a) more CPU than needed") <= 12.0
 
 

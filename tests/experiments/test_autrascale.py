@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import pytest
 
 from penstock.experiments import Verdict, items
 from penstock.experiments._decision_time import Problem
 from penstock.experiments._elasticity import ending
+from penstock.experiments._elasticity_items import PAPER
+from penstock.experiments._event_latency import drained
 from penstock.experiments._rate_change import ds2_offline
 
 FAILS = {
@@ -46,3 +50,24 @@ def test_ds2_ends_at_the_least_that_keeps_up_and_misses_the_latency() -> None:
 def test_the_timed_problem_is_the_same_every_time() -> None:
     assert Problem.make(4) == Problem.make(4)
     assert len(Problem.make(4).fresh) == 3
+
+
+@pytest.mark.parametrize(("kind", "printed"), [("up", 0.367), ("down", 0.666)])
+def test_what_autrascale_saves_is_counted_as_the_paper_counts_it(kind: str, printed: float) -> None:
+    """From the plans of Tables II and III, and in no other way, its two percentages follow."""
+
+    def total(job: str, method: str) -> int:
+        return sum(PAPER[job, kind, method][0])
+
+    found = fmean(
+        1 - total(job, "AuTraScale") / fmean((total(job, "DRS observed"), total(job, "DRS true")))
+        for job in ("wordcount", "yahoo")
+    )
+    assert found == pytest.approx(printed, abs=5e-4)
+
+
+def test_a_backlog_of_six_million_goes_in_time_with_fewer_instances_than_by_doubling() -> None:
+    plus, exponent = (drained(method, 6_000_000, 500, 6) for method in ("autrascale_plus", "exponent"))
+    assert plus.in_time
+    assert exponent.in_time
+    assert plus.total < exponent.total

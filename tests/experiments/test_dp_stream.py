@@ -43,7 +43,7 @@ def test_a_rate_predicted_as_the_last_one_misses_by_its_steps() -> None:
 
 def test_scheduling_ahead_lowers_the_latency_of_wordcount() -> None:
     item = items("dp_stream", "fig2")["fig2"]()
-    assert verdicts(item) == [HOLDS, HOLDS, HOLDS, FAILS]  # a fixed plan's latency goes where the rate goes
+    assert verdicts(item) == [HOLDS] * 4
     assert item.rows[1].ratio == pytest.approx(1.0, abs=0.1)  # what the job is calibrated by
 
 

@@ -132,6 +132,21 @@ def test_a_plan_placed_afresh_moves_what_could_have_stayed() -> None:
     assert placed(seen, fewer, afresh=True).placement == {"spout": ("a",), "split": ("a",), "count": ("b",)}
 
 
+def test_cores_may_be_claimed_more_than_once_but_memory_may_not() -> None:
+    job = chain(Operator("sink", cpu_cores=0.8, memory_mb=512))
+    plan = Plan({"sink": 1})
+
+    def used(memory_mb: float, cpu_overcommit: float) -> int:
+        workers = tuple(Worker(f"w{i}", 2, memory_mb) for i in range(6))
+        seen = Observation(t=0, topology=job, slo=Slo(), plan=plan, samples=(), workers=workers)
+        placement = placed(seen, plan.changed(sink=8), cpu_overcommit=cpu_overcommit).placement
+        assert placement is not None
+        return len(set(placement["sink"]))
+
+    assert (used(4096, 1.0), used(4096, 1.5), used(4096, 1.6)) == (4, 3, 2)
+    assert used(1024, 1.6) == 4
+
+
 claims = st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0])
 machines = st.lists(st.integers(0, 6), min_size=1, max_size=5).map(
     lambda cores: tuple(Worker(f"w{i}", c, 1024 * c) for i, c in enumerate(cores))

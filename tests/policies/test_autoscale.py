@@ -236,6 +236,7 @@ def test_a_scale_in_gathers_the_instances_that_stay_on_one_worker() -> None:
         ({"window_seconds": 0.0}, "window_seconds"),
         ({"grace_seconds": -1.0}, "grace_seconds"),
         ({"earlier_windows": -1}, "earlier_windows"),
+        ({"cpu_overcommit": 0.0}, "cpu_overcommit"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(options: dict[str, Any], field: str) -> None:

@@ -205,8 +205,8 @@ def test_an_offline_profile_is_used_as_if_the_job_had_shown_it() -> None:
     ("option", "value"),
     [
         ("alpha", 1.2), ("over_allocation_ratio", -0.1), ("xi", -1.0), ("uniform_samples", 0), ("num", -1),
-        ("policy_running_time", -1.0), ("rate_tolerance", 2.0), ("throughput_noise", -0.1), ("nu", 2.0),
-        ("max_iterations", -1), ("seed", -1), ("keep_up_tolerance", float("nan")),
+        ("policy_running_time", -1.0), ("backlog_patience", -1.0), ("rate_tolerance", 2.0), ("throughput_noise", -0.1),
+        ("nu", 2.0), ("max_iterations", -1), ("seed", -1), ("keep_up_tolerance", float("nan")),
     ],
 )  # fmt: skip
 def test_an_option_out_of_range_is_refused_by_name(name: str, option: str, value: float) -> None:

@@ -198,3 +198,17 @@ def test_windows_within_the_policy_running_time_teach_nothing() -> None:
     assert [decision.reason.code for decision in held] == [ReasonCode.WARMING_UP] * 2
     assert story.policy.state() == before  # type: ignore[attr-defined]
     assert story.turn().reason.code is ReasonCode.EXPLORE
+
+
+@pytest.mark.parametrize(("patience", "left_out"), [(0.0, 0), (2 * WINDOW, 2), (100 * WINDOW, 3)])
+def test_windows_in_which_a_backlog_drains_after_a_change_teach_nothing_while_patience_lasts(
+    patience: float, left_out: int
+) -> None:
+    story = Story(latency_job(), AuTraScale(backlog_patience=patience), LATENCY_SLO)
+    assert story.turn().reason.code is ReasonCode.SCALE_UP
+    assert (story.job.backlog, story.job.capacity) == (110 * WINDOW, 150.0 + 50.0)  # two windows and a part of a third
+    before = story.policy.state()  # type: ignore[attr-defined]
+    for _ in range(left_out):
+        assert story.turn().reason.code is ReasonCode.WARMING_UP
+        assert story.policy.state() == before  # type: ignore[attr-defined]
+    assert story.turn().reason.code is not ReasonCode.WARMING_UP

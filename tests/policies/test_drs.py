@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from penstock.model import (
     InvalidValueError,
+    Latency,
     Observation,
     Operator,
     OperatorSample,
@@ -87,6 +89,18 @@ def test_observed_rates_take_an_idle_instance_for_a_slow_one() -> None:
     observed = Drs(rates="observed").decide(observation)
     assert observed.figures["service_rate"] == {"o0": 100}  # it did 100/s in the window: all there was to do
     assert sizes(observed.plan) == [2]
+
+
+def test_an_estimate_can_be_scaled_to_what_was_measured() -> None:
+    """The model says 90 ms for M/M/1 at nine tenths; 300 ms were measured, so 54 ms are asked of it instead of 180."""
+    slow = chain([0.9], slo=Slo(processing_latency="180 ms"))
+    slow = replace(slow, samples=(replace(slow.latest, processing_latency_ms=Latency(mean=300.0)),))
+    assert sizes(Drs().decide(slow).plan) == [1]
+    grown = Drs(calibrated=True).decide(slow)
+    assert sizes(grown.plan) == [2]
+    assert grown.figures["target_ms"] == pytest.approx(54.0)
+    quick = replace(slow, samples=(replace(slow.latest, processing_latency_ms=Latency(mean=1.0)),))
+    assert Drs(calibrated=True).decide(quick).figures["target_ms"] == 180  # never looser than the target itself
 
 
 def test_a_total_too_small_for_a_stable_job_goes_to_the_busiest() -> None:

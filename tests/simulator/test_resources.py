@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.model import Plan, Sample, Slo, Topology, Worker
@@ -86,6 +88,14 @@ def test_instances_on_one_worker_share_its_cores() -> None:
     assert on_workers((4.0,), four).throughput == pytest.approx(200.0, rel=0.02)
     assert on_workers((2.0,), four).throughput == pytest.approx(100.0, rel=0.02)
     assert on_workers((2.0, 2.0), four).throughput == pytest.approx(200.0, rel=0.02)
+
+
+def test_an_instance_that_uses_half_of_the_core_it_claims_leaves_the_rest_to_others() -> None:
+    frugal = {name: replace(behaviour, busy_cores=0.5) for name, behaviour in BUSY.items()}
+    job = Job("pair", Topology.chain("a", "b"), frugal, workers=(Worker("w0", 2.0),), start=Plan({"a": 2, "b": 2}))
+    cluster = SimulatedCluster(job, constant(1000.0, 300.0), Slo())
+    cluster.advance(300.0)
+    assert cluster.read()[-1].throughput == pytest.approx(200.0, rel=0.02)
 
 
 def test_a_plan_says_where_instances_run_and_that_matters() -> None:

@@ -15,7 +15,7 @@ from penstock.spark import Function, Pipeline, files, replay, table
 from penstock.spark.dry_run import dry_run
 from penstock.spark.endpoints import Sink
 from penstock.spark.microbatch import WARM_UP_BATCHES, MicroBatchEngine
-from penstock.spark.replay import Replay
+from penstock.spark.replayed import Replay
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working
 
@@ -63,8 +63,8 @@ def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_
 
     for change in range(30):
         engine.apply(Plan({name: dice.randint(1, 6) for name in job.steps}))
-        until(lambda change=change: batches() > change, "the next batch")  # type: ignore[misc]
-    until(lambda: engine.read() and engine.backlog == 0 and batches() >= 34, "the end of the records")
+        until(lambda change=change: batches() > change, "the next batch", engine)  # type: ignore[misc]
+    until(lambda: engine.read() and engine.backlog == 0 and batches() >= 34, "the end of the records", engine)
     engine.stop()
     rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)", "max(cast(text as long))")
     assert rows.first() == (100_000, 100_000, 99_999)
@@ -79,7 +79,7 @@ def run_until(engine: MicroBatchEngine, enough: int) -> list[Sample]:
         seen.extend(sample for sample in engine.read() if not sample.warm_up)
         return len(seen) >= enough
 
-    until(read, "samples")
+    until(read, "samples", engine)
     engine.stop()
     return seen
 
@@ -121,9 +121,9 @@ def test_the_first_batches_after_a_change_warm_up(spark: SparkSession, tmp_path:
         last = seen[-1] if seen else None
         return last is not None and not last.warm_up and last.operators["only"].parallelism == parallelism
 
-    until(lambda: settled(1), "a job that has warmed up")
+    until(lambda: settled(1), "a job that has warmed up", engine)
     engine.apply(Plan({"only": 3}))
-    until(lambda: settled(3), "a job that has warmed up again")
+    until(lambda: settled(3), "a job that has warmed up again", engine)
     engine.stop()
     story = [(sample.operators["only"].parallelism, sample.warm_up) for sample in seen]
     assert list(dict.fromkeys(story)) == [(1, True), (1, False), (3, True), (3, False)]
@@ -146,7 +146,7 @@ def test_an_operator_that_feeds_two_others_is_computed_once(spark: SparkSession,
         job.sink(Function(lambda frame, batch: kept.extend(row.offset for row in frame.collect())), after=name)
     engine = engine_of(spark, job, Plan.smallest(job.topology()), tmp_path)
     engine.start()
-    until(lambda: len(kept) >= 2_000, "all records")
+    until(lambda: len(kept) >= 2_000, "all records", engine)
     engine.stop()
     assert sorted(kept) == sorted([*range(1_000), *range(1_000)])
     assert calls.value == 1_000
@@ -165,7 +165,7 @@ def test_an_operators_filter_runs_behind_its_own_shuffle(spark: SparkSession, tm
         seen.extend(engine.read())
         return any(sample.operators["few"].records_in for sample in seen)
 
-    until(read, "a sample")
+    until(read, "a sample", engine)
     engine.stop()
     assert seen[0].operators["few"].records_in == 1_000
     assert seen[0].operators["few"].records_out == 10
@@ -182,7 +182,7 @@ def test_a_table_is_kept_up_to_date(spark: SparkSession, tmp_path: Path) -> None
     job.sink(table(url, "totals", key="remainder"), after="count")
     engine = engine_of(spark, job, Plan({"count": 2}), tmp_path)
     engine.start()
-    until(lambda: engine.read() and engine.backlog == 0, "the end of the records")
+    until(lambda: engine.read() and engine.backlog == 0, "the end of the records", engine)
     engine.stop()
     import sqlalchemy as sa
 
@@ -199,11 +199,11 @@ def test_a_job_started_again_goes_on_where_it_stopped(spark: SparkSession, tmp_p
     written = tmp_path / "out"
     first = engine_of(spark, job, Plan({"only": 1}), tmp_path)
     first.start()
-    until(lambda: len(list(written.glob("batch=*/_SUCCESS"))) >= 3, "some batches")
+    until(lambda: len(list(written.glob("batch=*/_SUCCESS"))) >= 3, "some batches", first)
     first.stop()
     second = engine_of(spark, job, Plan({"only": 2}), tmp_path)
     second.start()
-    until(lambda: second.read() and second.backlog == 0, "the rest")
+    until(lambda: second.read() and second.backlog == 0, "the rest", second)
     second.stop()
     rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)")
     assert rows.first() == (10_000, 10_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from statistics import fmean
+from statistics import fmean, median
 
 from penstock.experiments._item import Chart
 from penstock.experiments._runs import Runs, under
@@ -18,6 +18,13 @@ STREAMS = (0, 1, 2)
 """Seeds of the streams' small fluctuations: all that is left to chance here."""
 
 MINUTE = 60.0
+
+OPTIONS = {"autoscale": {"cpu_overcommit": 1.5}}
+"""The scheduler that the paper builds on takes CPU for a soft constraint and memory for a hard one.
+
+How soft is derived from two of its figures: a whole advertising job, which claims 2.8 cores, ends on one machine of two
+(1.4 times at least), and eight sinks of 0.8 cores take three of them, not two (less than 1.6 times).
+"""
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,9 @@ class Seen:
         return self.runs.mean(lambda result: result.processing_latency_ms.mean or 0.0)
 
     @property
-    def median_latency(self) -> float:
-        return self.runs.mean(lambda result: result.processing_latency_ms.p50 or 0.0)
+    def usual_latency(self) -> float:
+        """The median over time, as a curve shows it: half of all measurements lie above."""
+        return fmean(median(map(latency_of, samples_of(run))) for run in self.runs.cycles)
 
     @property
     def cores(self) -> float:
@@ -84,7 +92,7 @@ def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) ->
         chosen = under(chosen, engine=replace(job.engine, downtime_seconds=0.0))
     stream = five_step if name == "linear_peaks" else three_step
     start = job.over_provisioned if expert else None
-    return Seen(over_traces(chosen, map(stream, STREAMS), policy, start=start), job.topology)
+    return Seen(over_traces(chosen, map(stream, STREAMS), policy, OPTIONS.get(policy), start=start), job.topology)
 
 
 def supervisors(cycle: Cycle) -> tuple[int, int]:

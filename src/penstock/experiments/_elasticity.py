@@ -108,10 +108,12 @@ def tried(cycles: Sequence[Cycle]) -> list[Configuration]:
     return [configuration(cycle.decision.plan) for cycle in cycles if cycle.changed]
 
 
-def saved(kind: str, policy: str = "autrascale") -> list[float]:
-    """The part of DRS' instances that AuTraScale does without, for each job and kind of rates."""
-    return [
-        1.0 - ending(job, kind, "AuTraScale", policy).total / ending(job, kind, method).total
+def saved(kind: str, policy: str = "autrascale", methods: Sequence[str] = METHODS[:2]) -> float:
+    """The part of DRS' instances that AuTraScale does without: against the mean of DRS' plans, averaged over the jobs.
+
+    That way the paper's own plans give its 66.6 % and its 36.7 %.
+    """
+    return fmean(
+        1.0 - ending(job, kind, "AuTraScale", policy).total / fmean(ending(job, kind, m).total for m in methods)
         for job in SETTINGS
-        for method in METHODS[:2]
-    ]
+    )

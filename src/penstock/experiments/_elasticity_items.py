@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from penstock.experiments._elasticity import METHODS, SETTINGS, Ending, ending, saved
 from penstock.experiments._item import Chart, Claim, Curve, Figure, Item, Row
@@ -26,12 +25,18 @@ PAPER: dict[tuple[str, str, str], Printed] = {
     ("yahoo", "down", "DRS true"): ((40, 33, 33, 33, 40), 34.5e3, 247.0, None, 2, True),
     ("yahoo", "down", "AuTraScale"): ((22, 2, 1, 1, 36), 36.2e3, 246.0, 0.965, 1, True),
 }
-KINDS = ("up", "down")
+KINDS, OBSERVED = ("up", "down"), METHODS[:1]
 SETTING = (
     "{jobs}; AuTraScale's model is trained before with 10 and 40 samples in a steady state; policy running time "
     "10 min, a = 0.8, threshold 0.9; DRS ends at the first plan that meets the latency or after 10 changes; latency "
     "and throughput of the final plan once its backlog is gone; seeds 0, 1, 2 (plans: seed 0)"
 )
+FACTORIALS = (
+    "Seven of its eight plans there have operators at 33, whatever they do, and others at their most: kept in 32 bits, "
+    "34! is 0, and from there on the formula of M/M/k gives no number"
+)
+"""The likely reason for DRS' plans in the paper: 34! has 2 as a factor 32 times, 33! only 31 times."""
+
 JOBS = {"wordcount": "wordcount at 350k records/s within 180 ms", "yahoo": "yahoo at 34k records/s within 300 ms"}
 
 
@@ -89,7 +94,7 @@ def table(title: str, jobs: Sequence[str], policy: str) -> Item:
                 "the same rows meet the requirements as in the paper",
                 agree == len(ours),
                 f"{agree} of {len(ours)} rows; the paper's latencies scatter (120 and 242 ms for nearly the same "
-                "plan), which no smooth queue gives",
+                f"plan), which no smooth queue gives. {FACTORIALS}",
             ),
         ),
     )  # fmt: skip
@@ -151,10 +156,10 @@ def parallelism_figure(title: str, policy: str) -> Item:
         setting=_setting(list(SETTINGS)),
         rows=(
             *rows,
-            Row("saved against DRS, scale down", 0.666, fmean(saved("down", policy)), "ratio"),
-            Row("saved against DRS with observed rates, scale down", None, fmean(saved("down", policy)[::2]), "ratio"),
-            Row("saved against DRS, scale up", 0.367, fmean(saved("up", policy)), "ratio"),
-            Row("saved against DRS with observed rates, scale up", None, fmean(saved("up", policy)[::2]), "ratio"),
+            Row("saved against DRS, scale down", 0.666, saved("down", policy), "ratio"),
+            Row("saved against DRS with observed rates, scale down", None, saved("down", policy, OBSERVED), "ratio"),
+            Row("saved against DRS, scale up", 0.367, saved("up", policy), "ratio"),
+            Row("saved against DRS with observed rates, scale up", None, saved("up", policy, OBSERVED), "ratio"),
         ),
         claims=(
             _saving("down", 0.666, policy),
@@ -172,14 +177,12 @@ def parallelism_figure(title: str, policy: str) -> Item:
 
 
 def _saving(kind: str, paper: float, policy: str) -> Claim:
-    """The mean over both jobs and both kinds of rates: the down figure of the paper is exactly that mean."""
-    found = fmean(saved(kind, policy))
-    observed = fmean(saved(kind, policy)[::2])
+    found, observed = saved(kind, policy), saved(kind, policy, OBSERVED)
     return Claim.judged(
         f"scaling {kind}, AuTraScale needs {paper:.1%} fewer instances than DRS (no more than 15 points less)",
         found >= paper - 0.15,
         f"{found:.1%} over both kinds of rates, {observed:.1%} against observed ones; with true rates measured exactly "
-        "DRS chooses the least that is stable here, where the paper's true rates led it to 150 instances and more",
+        f"DRS chooses the least that is stable here, where the paper's took 150 instances and more. {FACTORIALS}",
     )
 
 

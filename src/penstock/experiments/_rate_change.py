@@ -22,6 +22,9 @@ from penstock.workloads import workload
 from penstock.workloads.rates import constant
 
 RUNNING_TIME, SECONDS, SEEDS = 300.0, 4 * 3600.0, (0, 1, 2)
+BACKLOG_PATIENCE = 1800.0
+"""The policy running time is there "to obtain a stable metric". A plan that hardly does more than comes in works for
+half an hour on what waited for its restart, and shows the latency of full buffers as long."""
 
 
 @dataclass
@@ -67,7 +70,8 @@ def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, s
     chosen, slo = workload(name), Slo(processing_latency=target)
     topology, base = chosen.job.topology, base_at(name, old_rate)
     test = under(chosen, trace=constant(rate, SECONDS), slo=slo, start=plan_for(topology, base))
-    learner = POLICIES.create(policy, {"policy_running_time": RUNNING_TIME})
+    options = {"policy_running_time": RUNNING_TIME, "backlog_patience": BACKLOG_PATIENCE}
+    learner = POLICIES.create(policy, options)
     assert isinstance(learner, AuTraScale)
     points = (base, *training_set(SearchSpace.above(base, topology)))
     taught(name, old_rate, base, points, seed)(learner)

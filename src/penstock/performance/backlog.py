@@ -141,4 +141,11 @@ def works_off(sample: Sample, slo: Slo) -> bool:
     """
     if sample.throughput is None or sample.input_rate is None:
         return False
-    return saturated(sample, slo) or sample.throughput > sample.job_input_rate * (1.0 + WORKED_OFF)
+    return saturated(sample, slo) or catching_up(sample)
+
+
+def catching_up(sample: Sample) -> bool:
+    """Whether more left the job in this window than came in."""
+    if sample.throughput is None or sample.input_rate is None:
+        return False
+    return sample.throughput > sample.job_input_rate * (1.0 + WORKED_OFF)

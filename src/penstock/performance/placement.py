@@ -97,16 +97,19 @@ def round_robin(
     return _place(topology, parallelism, workers, keep, emptiest, fullest)
 
 
-def placed(observation: Observation, target: Plan, *, afresh: bool = False) -> Plan:
+def placed(observation: Observation, target: Plan, *, afresh: bool = False, cpu_overcommit: float = 1.0) -> Plan:
     """A target plan with its instances placed by best fit, where the cluster tells its workers.
 
     A plan that changes no parallelism stays as it is: to move instances for tidiness alone costs more than it brings.
     `afresh` moves instances that stay as well: for who restarts the whole job anyway and wants few workers in use.
+    `cpu_overcommit` is how many times a worker's cores may be claimed: who claims a core seldom uses all of it.
+    Memory is never claimed twice.
     """
     if not observation.workers or target.parallelism == observation.plan.parallelism:
         return target
     keep = None if afresh else observation.plan.placement
-    return replace(target, placement=best_fit(observation.topology, target.parallelism, observation.workers, keep))
+    workers = [replace(worker, cores=worker.cores * cpu_overcommit) for worker in observation.workers]
+    return replace(target, placement=best_fit(observation.topology, target.parallelism, workers, keep))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.model import MissingFigureError, Observation, Plan, ReasonCode, Topology
+from penstock.performance.backlog import catching_up
 from penstock.performance.rate_library import Measurement
 from penstock.performance.search_space import Configuration
 
@@ -46,10 +47,17 @@ def read(observation: Observation) -> Reading:
     )
 
 
-def settling(observation: Observation, running_time: float) -> bool:
-    """Whether the newest window began less than `running_time` seconds after the last change of plan."""
-    change = observation.last_change
-    return change is not None and observation.latest.t < change.t + running_time
+def settling(observation: Observation, running_time: float, patience: float = 0.0) -> bool:
+    """Whether the newest window shows a change of plan rather than the plan.
+
+    It does when it began less than `running_time` seconds after the change, and for up to `patience` seconds more
+    while the job completes more than comes in: then it works off what waited for it while it stood still.
+    """
+    change, latest = observation.last_change, observation.latest
+    if change is None:
+        return False
+    since = latest.t - change.t
+    return since < running_time or (since < running_time + patience and catching_up(latest))
 
 
 def refused(observation: Observation, reading: Reading) -> Configuration | None:

@@ -51,6 +51,7 @@ class Autoscale(Policy):
     high: float = option(0.8, "activity level above which it is nearly full", "ratio")
     combine: str = option("max", "own estimate or parents' output: max keeps up for certain, min saves resources")
     earlier_windows: int = option(10, "how many earlier windows the estimated capacity looks at", "windows")
+    cpu_overcommit: float = option(1.0, "how many times a worker's cores may be claimed; memory never twice", "ratio")
 
     def __post_init__(self) -> None:
         check_number("window_seconds", self.window_seconds, 1e-3)
@@ -61,6 +62,7 @@ class Autoscale(Policy):
         check_choice("combine", self.combine, tuple(COMBINE))
         if self.earlier_windows < 0:
             raise InvalidValueError("earlier_windows", f"must not be negative, not {self.earlier_windows!r}")
+        check_number("cpu_overcommit", self.cpu_overcommit, 1e-3)
 
     def decide(self, observation: Observation) -> Decision:
         topology, plan = observation.topology, observation.plan
@@ -78,7 +80,7 @@ class Autoscale(Policy):
         busiest = max(topology.names, key=lambda name: levels[name])
         return Decision.move(
             plan,
-            placed(observation, plan.changed(within), afresh=True),
+            placed(observation, plan.changed(within), afresh=True, cpu_overcommit=self.cpu_overcommit),
             f"{busiest} is the most active: {levels[busiest]:.0%} of its capacity in the next window "
             f"({activities[busiest]}, {'increasing' if estimates[busiest].increasing else 'not increasing'})",
             figures={

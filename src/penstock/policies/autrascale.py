@@ -57,6 +57,9 @@ class AuTraScale(Policy):
         None, "real samples at a rate that end a transfer; none: the bootstrap set's size", "samples"
     )
     policy_running_time: float = option(0.0, "how long windows are left out after a change of plan", "seconds")
+    backlog_patience: float = option(
+        0.0, "how much longer they are left out while the job works off what waited for its restart", "seconds"
+    )
     rate_tolerance: float = option(0.1, "change of the input rate that needs another model", "ratio")
     keep_up_tolerance: float = option(0.01, "how far throughput may be measured below the input rate", "ratio")
     throughput_noise: float = option(0.05, "throughputs closer than this count as equal in the look-back", "ratio")
@@ -72,7 +75,14 @@ class AuTraScale(Policy):
         for name in ("alpha", "rate_tolerance", "keep_up_tolerance", "throughput_noise"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InvalidValueError(name, f"must be between 0 and 1, not {getattr(self, name)!r}")
-        for name in ("over_allocation_ratio", "xi", "policy_running_time", "max_iterations", "seed"):
+        for name in (
+            "over_allocation_ratio",
+            "xi",
+            "policy_running_time",
+            "backlog_patience",
+            "max_iterations",
+            "seed",
+        ):
             if not getattr(self, name) >= 0:
                 raise InvalidValueError(name, f"must not be negative, not {getattr(self, name)!r}")
         if self.uniform_samples < 1:
@@ -86,7 +96,7 @@ class AuTraScale(Policy):
 
     def learn(self, observation: Observation) -> None:
         """Book the newest window; one that lacks a figure or began too soon after a change teaches nothing."""
-        if settling(observation, self.policy_running_time):
+        if settling(observation, self.policy_running_time, self.backlog_patience):
             return
         topology = observation.topology
         try:
@@ -162,7 +172,7 @@ class AuTraScale(Policy):
 
     def decide(self, observation: Observation) -> Decision:
         figures, record = self._figures(observation), self.library.current
-        if record is None or settling(observation, self.policy_running_time):
+        if record is None or settling(observation, self.policy_running_time, self.backlog_patience):
             text = "the policy running time is not over yet"
             return Decision.hold(observation.plan, ReasonCode.WARMING_UP, text, figures=figures)
         proposal = self._propose(observation, record)

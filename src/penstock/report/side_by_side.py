@@ -108,12 +108,13 @@ def count_line(items: Sequence[Item]) -> str:
 
 
 def picture_name(title: str, number: int) -> str:
-    """A file name for a chart.
+    """A file name for a chart. A plus is part of a paper's name.
 
-    >>> picture_name("AuTraScale, Fig. 2", 0)
-    'autrascale-fig-2-1.png'
+    >>> picture_name("AuTraScale, Fig. 5", 0), picture_name("AuTraScale+, Fig. 5", 0)
+    ('autrascale-fig-5-1.png', 'autrascale-plus-fig-5-1.png')
     """
-    return f"{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}-{number + 1}.png"
+    words = title.lower().replace("+", "-plus")
+    return f"{re.sub(r'[^a-z0-9]+', '-', words).strip('-')}-{number + 1}.png"
 
 
 def draw_chart(chart: Any) -> bytes:

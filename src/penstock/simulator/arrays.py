@@ -159,7 +159,7 @@ def network_of(job: Job) -> Network:
         channel=column("channel_ms", 1e-3),
         rate_cap=column("rate_cap", missing=np.inf),
         grouping=np.array([GROUPINGS.index(job.behaviours[name].grouping) for name in order], dtype=np.int64),
-        cpu=np.array([topology[name].cpu_cores for name in order], dtype=np.float64),
+        cpu=np.array([_cores_at_work(job, name) for name in order], dtype=np.float64),
         visits=visits,
         home=home,
         cores=np.array([worker.cores for worker in job.workers], dtype=np.float64),
@@ -171,6 +171,11 @@ def network_of(job: Job) -> Network:
         batch_seconds=engine.batch_seconds,
         batch_overhead=engine.batch_overhead_seconds,
     )
+
+
+def _cores_at_work(job: Job, name: str) -> float:
+    used = job.behaviours[name].busy_cores
+    return job.topology[name].cpu_cores if used is None else used
 
 
 def layout_of(job: Job, plan: Plan, network: Network) -> Layout:

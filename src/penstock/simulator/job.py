@@ -47,6 +47,7 @@ class Behaviour:
     rate_cap         records per second that an outside system lets through, whatever the parallelism
     grouping         which instance gets the next record: balanced, shuffle or keyed
     key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0: equal weights
+    busy_cores       cores that an instance at work really uses; None: as many as its operator claims
     """
 
     service_ms: float
@@ -58,10 +59,11 @@ class Behaviour:
     rate_cap: float | None = None
     grouping: Grouping = Grouping.BALANCED
     key_skew: float = 0.0
+    busy_cores: float | None = None
 
     def __post_init__(self) -> None:
         check_number("service_ms", self.service_ms, 1e-9)
-        for name in ("variability", "coordination", "hop_ms", "channel_ms", "rate_cap", "key_skew"):
+        for name in ("variability", "coordination", "hop_ms", "channel_ms", "rate_cap", "key_skew", "busy_cores"):
             check_number(name, getattr(self, name))
         shares = self.selectivity if isinstance(self.selectivity, Mapping) else {"": self.selectivity}
         for child, share in shares.items():

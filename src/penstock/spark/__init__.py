@@ -10,31 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.spark.attached import attach
-    from penstock.spark.files import files
+    from penstock.spark.file_sink import files
     from penstock.spark.function import Function
     from penstock.spark.native import NativeQuery
     from penstock.spark.pipeline import Pipeline
-    from penstock.spark.replay import replay
-    from penstock.spark.table import table
+    from penstock.spark.python_meter import metered
+    from penstock.spark.replayed import replay
+    from penstock.spark.table_sink import table
     from penstock.spark.topics import kafka
 
+# No module bears the name of what it offers: once imported, it would stand in the way.
 _HOME = {
     "Function": "function",
     "NativeQuery": "native",
     "Pipeline": "pipeline",
     "attach": "attached",
-    "files": "files",
+    "files": "file_sink",
     "kafka": "topics",
-    "replay": "replay",
-    "table": "table",
+    "metered": "python_meter",
+    "replay": "replayed",
+    "table": "table_sink",
 }
 
-__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value  # a module of the same name would stand in the way: `files` is also files.py
-    return value
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

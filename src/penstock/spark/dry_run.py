@@ -11,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
 from penstock.spark.pipeline import Pipeline, Step
+from penstock.spark.python_meter import Metered, meters_found
 from penstock.spark.stamp import STAMP, STAMP_TYPE
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
@@ -23,12 +24,14 @@ class Trial:
     input, output  the columns of its frames
     python         the physical operator that needs Python workers; None: it is native
     exchanges      shuffles inside the operator, beside the one in front of it
+    meters         its Python functions that measure themselves
     """
 
     input: StructType
     output: StructType
     python: str | None
     exchanges: int
+    meters: tuple[Metered, ...] = ()
 
     @property
     def keeps_stamp(self) -> bool:
@@ -62,7 +65,8 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
             there = ", ".join(frame.columns)
             raise InvalidValueError(f"{field}: key", f"{column!r} is not a column of its input. There is: {there}")
     try:
-        output = step.function(frame.repartition(2, *step.key))
+        with meters_found() as meters:
+            output = step.function(frame.repartition(2, *step.key))
     except Exception as error:
         raise InvalidValueError(field, f"fails on its input: {_first_line(error)}") from error
     if not isinstance(output, DataFrame):
@@ -73,6 +77,7 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
         output=output.schema,
         python=next((node for node in nodes if _PYTHON.search(node)), None),
         exchanges=max(0, nodes.count("Exchange") - 1),
+        meters=tuple(meters),
     )
 
 

@@ -39,9 +39,13 @@ def taken_now(frame: DataFrame, created: str) -> DataFrame:
 
 
 def arrived(frame: DataFrame, one_in: int) -> DataFrame:
-    """In front of an operator, behind its shuffle."""
+    """In front of an operator, behind its shuffle.
+
+    What is not deterministic is also a wall: without one the optimiser would carry the operator's filters through the
+    shuffle, to run them with the parallelism of the operator before.
+    """
     if STAMP not in frame.columns:
-        return frame
+        return frame.where(F.rand() >= 0)
     sampled = F.when(F.rand() < 1 / one_in, nanoseconds(frame.sparkSession))
     return frame.withColumn(STAMP, F.struct(*_times(), sampled.alias(STARTED)))
 

@@ -23,6 +23,7 @@ from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
 from penstock.spark.attribution import Link, Work, attribute
 from penstock.spark.batches import QUANTILES, Batch, samples
 from penstock.spark.dry_run import Trial
+from penstock.spark.jvm_clock import now
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.progress import ProgressListener
 from penstock.spark.segments import Segment, segments
@@ -62,6 +63,7 @@ class _Ran:
     number: int
     jobs: tuple[tuple[Segment, Jobs, int | None], ...]
     observation: Observation | None
+    measured_inside: dict[str, float]
 
 
 class MicroBatchEngine:
@@ -92,6 +94,7 @@ class MicroBatchEngine:
         self._metering = metering
         self._segments = segments(pipeline)
         self._clock = WallClock()
+        self._now = now(spark)  # not a literal: generated code with one would be compiled anew for every batch
         self._reader = StageReader(spark.sparkContext)
         self._query: StreamingQuery | None = None
         self._lock = threading.Lock()
@@ -192,10 +195,11 @@ class MicroBatchEngine:
         began = self._clock.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
-        source = stamped(frame, self.pipeline.source.created, F.timestamp_millis(F.lit(round(began * 1e3))))
+        source = stamped(frame, self.pipeline.source.created, self._now)
         observation = Observation() if observe else None
         if observation is not None:
             source = source.observe(observation, *_times_of_creation())
+        inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
             if sum(not segment.after for segment in self._segments) > 1:
@@ -206,8 +210,9 @@ class MicroBatchEngine:
             for one in kept.values():
                 one.unpersist()
         batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
+        own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
         with self._lock:
-            self._ran.append(_Ran(batch, number, tuple(jobs), observation))
+            self._ran.append(_Ran(batch, number, tuple(jobs), observation, own))
 
     def _run_segment(
         self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
@@ -276,11 +281,18 @@ class MicroBatchEngine:
             # The parts are counted where they are; one instance counts the whole by itself.
             trailing = 1 if counted is not None and ran.batch.plan[segment.name] > 1 else 0
             work |= attribute(self._links(segment), stages, counted, trailing)
+        for name, seconds in ran.measured_inside.items():
+            work[name] = replace(work[name], useful_seconds=seconds, shared_seconds=seconds / ran.batch.plan[name])
         created: dict[str, Any] = ran.observation.get if ran.observation is not None else {}
         if not created.get("quantiles"):
             return replace(ran.batch, work=work)
         quantiles = tuple(micros / 1e6 for micros in created["quantiles"])
         return replace(ran.batch, work=work, created=quantiles, mean_created=created["mean"] / 1e6)
+
+    def _measured_inside(self) -> dict[str, float]:
+        """Useful seconds so far of the operators that measure themselves."""
+        trials = self._trials.items()
+        return {name: sum(m.useful_seconds for m in trial.meters) for name, trial in trials if trial.meters}
 
     def _links(self, segment: Segment) -> list[Link]:
         links = []

@@ -17,7 +17,7 @@ from penstock.model import Execution, Plan
 from penstock.simulator.trace import Trace
 from penstock.spark import Pipeline
 from penstock.spark.endpoints import Sink, Source
-from penstock.spark.replay import Ids
+from penstock.spark.replayed import Ids
 
 SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
 CAMPAIGNS = 100
@@ -36,21 +36,21 @@ def clicks(ids: Ids) -> Sequence[bytes]:
     ]
 
 
-def surge(seconds: float, low: float = 90.0, high: float = 600.0) -> Trace:
-    """Calm, a rise within a tenth of the time, a stay, and a slower way back."""
-    points = ((0.0, low), (0.18, low), (0.30, high), (0.50, high), (0.66, low), (1.0, low))
+def surge(seconds: float, low: float = 90.0, high: float = 450.0) -> Trace:
+    """Calm, a rise to five times the load, a stay, and the way back."""
+    points = ((0.0, low), (0.15, low), (0.45, high), (0.58, high), (0.72, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))
 
 
-def sized_for(rate: float, execution: Execution, busy: float = 0.7) -> Plan:
+def sized_for(rate: float, execution: Execution, busy: float = 0.5) -> Plan:
     """What someone who sizes by hand would choose: no instance more than so busy at this rate.
 
     In turn the operators share the slots, and a good part of each batch goes to planning and committing it.
 
     >>> str(sized_for(600.0, Execution.AT_ONCE))
-    'parse 1, enrich 4, score 2, publish 1'
+    'parse 1, enrich 5, score 3, publish 1'
     >>> str(sized_for(600.0, Execution.IN_TURN))
-    'parse 8, enrich 8, score 8, publish 8'
+    'parse 11, enrich 11, score 11, publish 11'
     """
     rates = {name: rate if name == "parse" else rate * (1 - 1 / ROBOTS) for name in SERVICE_MS}
     load = {name: rates[name] * SERVICE_MS[name] / 1e3 / busy for name in SERVICE_MS}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 import sqlalchemy as sa
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql import types as t
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
@@ -60,17 +59,21 @@ class Table:
         engine.dispose()
         columns = [column.name for column in described.columns]
 
-        def upsert(rows: Iterable[Row]) -> None:
-            self._upsert(described, columns, iter(rows))
+        def upsert(batches: Iterator[Any]) -> Iterator[Any]:
+            self._upsert(described, batches)
+            return iter(())
 
-        frame.select(*columns).foreachPartition(upsert)
+        # As a frame, not by foreachPartition: its way over RDDs hangs inside a batch whose source is Python too.
+        frame.select(*columns).mapInArrow(upsert, "nothing int").write.format("noop").mode("overwrite").save()
 
-    def _upsert(self, described: sa.Table, columns: list[str], rows: Iterator[Row]) -> None:
+    def _upsert(self, described: sa.Table, batches: Iterator[Any]) -> None:
         engine = self._connect()
+        statement = _upsert_statement(engine.dialect.name, described)
         try:
-            while some := [dict(zip(columns, row, strict=True)) for row in islice(rows, ROWS_PER_STATEMENT)]:
-                with engine.begin() as connection:
-                    connection.execute(_upsert_statement(engine.dialect.name, described), some)
+            for batch in batches:
+                for first in range(0, batch.num_rows, ROWS_PER_STATEMENT):
+                    with engine.begin() as connection:
+                        connection.execute(statement, batch.slice(first, ROWS_PER_STATEMENT).to_pylist())
         finally:
             engine.dispose()
 
