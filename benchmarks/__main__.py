@@ -24,6 +24,9 @@ BENCHMARKS = (
     "realtime",
     "executors_live",
     "state",
+    "microbatch",
+    "controller",
+    "twin_error",
 )
 
 

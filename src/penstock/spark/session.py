@@ -43,6 +43,9 @@ def local_session(
     builder = SparkSession.Builder().master(master).appName(name)
     for key, value in {**SETTINGS, **(ON_THIS_MACHINE if local else {}), **(settings or {})}.items():
         builder = builder.config(key, value)
+    if local:
+        log = Path(__file__).with_name("log4j2.properties").as_uri()
+        builder = builder.config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log}")
     if jars:
         builder = builder.config("spark.jars", ",".join(str(jar) for jar in jars))
     spark = builder.getOrCreate()
