@@ -51,7 +51,7 @@ def twin(
                 service_ms=max(LEAST_SERVICE_MS, service[operator]),
                 selectivity=median(f.selectivity for f in figures[operator]),
                 variability=0.5,  # service times hardly vary here, arrivals do
-                hop_ms=besides / len(topology.names) if at_once else 0.0,
+                hop_ms=besides / max(1, _hops(topology)) if at_once else 0.0,
             )
             for operator in topology.names
         },
@@ -101,6 +101,14 @@ def _explained(sample: Sample, execution: Execution, service: dict[str, float]) 
     if execution is Execution.AT_ONCE:
         return sum(service.values())
     return _sum(operator.latency_ms for operator in sample.operators.values())
+
+
+def _hops(topology: Topology) -> int:
+    """From operator to operator on the longest way; the simulator hands records to roots at once."""
+    depth: dict[str, int] = {}
+    for name in topology.order:
+        depth[name] = 1 + max((depth[parent] for parent in topology.parents[name]), default=-1)
+    return max(depth.values())
 
 
 def _mean(latency: Latency | None) -> float:
