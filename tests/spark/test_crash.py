@@ -42,6 +42,8 @@ class Driver:
         """The driver, its JVM and its Python workers: the machine is gone."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
 
 @contextmanager

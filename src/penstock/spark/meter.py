@@ -45,7 +45,7 @@ def arrived(frame: DataFrame, one_in: int) -> DataFrame:
     shuffle, to run them with the parallelism of the operator before.
     """
     if STAMP not in frame.columns:
-        return frame.where(F.rand() >= 0)
+        return frame.where(milliseconds(frame.sparkSession) > 0)
     sampled = F.when(F.rand() < 1 / one_in, nanoseconds(frame.sparkSession))
     return frame.withColumn(STAMP, F.struct(*_times(), sampled.alias(STARTED)))
 
