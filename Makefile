@@ -29,7 +29,8 @@ layers: $(INSTALLED)
 	$(BIN)/lint-imports
 
 pytest: $(INSTALLED) $(JAVA)
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not spark"
+	$(BIN)/pytest -m spark -n 0
 
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator

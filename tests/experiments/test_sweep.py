@@ -17,7 +17,7 @@ from penstock.model import Decision, Observation
 from penstock.policies import POLICIES, Policy
 from penstock.workloads import workload
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 LOCAL = "local[2]"
 

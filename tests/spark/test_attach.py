@@ -23,7 +23,7 @@ from penstock.model import InvalidValueError, PenstockError
 from penstock.spark import attach
 from penstock.spark.standalone import standalone_cluster
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 HANG_SECONDS = 900.0
 EXAMPLE = "examples/attached_job.py"

@@ -13,7 +13,7 @@ from penstock.spark.broker import Broker
 from penstock.spark.jars import Artifact, JarsMissingError, fetched
 from penstock.spark.offsets import Offsets
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 Until = Callable[[Callable[[], object]], None]
 

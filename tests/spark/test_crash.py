@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from penstock.stores import open_store
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 TESTS = Path(__file__).parents[1]
 

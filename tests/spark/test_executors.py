@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from penstock.spark.executors import Executor, Executors, ExecutorsError, check_settings, leave_first
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 STANDALONE = {"spark.decommission.enabled": "true", "spark.executor.cores": "2", "spark.cores.max": "8"}
 

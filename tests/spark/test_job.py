@@ -19,7 +19,7 @@ from penstock.spark.job import RunningJob
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 TARGET = Slo(event_latency="5 s")
 

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import Latency
 from penstock.spark.meter import JOURNEY, arrived, latency, metered, taken_now
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 
 def test_an_operators_filter_stays_behind_its_shuffle_with_and_without_a_stamp(spark: SparkSession) -> None:

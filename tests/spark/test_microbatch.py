@@ -19,7 +19,7 @@ from penstock.spark.replayed import Replay
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 
 def engine_of(spark: SparkSession, job: Pipeline, plan: Plan, folder: Path) -> MicroBatchEngine:

@@ -22,7 +22,7 @@ from penstock.spark.native import STATE, NativeQuery
 from penstock.spark.state_checkpoint import Checkpoint, Underway
 from penstock.workloads.on_spark.bids import SCHEMA
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 HANG_SECONDS = 300
 """Ends a test that would hang; nothing is measured by it."""

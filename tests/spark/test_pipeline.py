@@ -16,7 +16,7 @@ from penstock.spark.dry_run import dry_run
 from penstock.spark.segments import segments
 from penstock.workloads.rates import constant
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 SOURCE = replay(constant(10.0, 10.0))
 

@@ -22,7 +22,7 @@ from penstock.spark.python_meter import Metered
 from penstock.workloads.rates import constant
 from spark_jobs import until
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 SLEEP = 0.02
 

@@ -16,7 +16,7 @@ from penstock.spark.query_monitor import JOB, QueryMonitor
 from penstock.spark.stage_work import StageWork
 from penstock.spark.state_holders import state_holders
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 Feed = Callable[[int], None]
 

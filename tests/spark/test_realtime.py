@@ -21,7 +21,7 @@ from penstock.spark.realtime import RealTimeEngine
 from penstock.spark.slots import NotEnoughSlotsError
 from penstock.spark.topics import kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 Until = Callable[[Callable[[], object]], None]
 

@@ -16,7 +16,7 @@ from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime_wiring import wire
 from penstock.spark.topics import Kafka, kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 CLICKS = kafka("clicks", servers="here:9092")
 COUNTS = kafka("counts", servers="here:9092")

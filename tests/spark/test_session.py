@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.java import JavaMissingError, java
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 
 def test_workers_run_the_python_of_the_driver(spark: SparkSession) -> None:

@@ -25,7 +25,7 @@ from penstock.stores.memory import MemoryStore
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 LOAD = replay(constant(300.0, 3_600.0), max_records_per_batch=1_200)
 TOO_SMALL = Plan({"parse": 1, "work": 1})

@@ -12,7 +12,7 @@ from penstock.model import InvalidValueError
 from penstock.spark.topics import kafka
 from penstock.spark.wire import packed, unpacked
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 
 def test_a_value_is_written_as_it_is_and_other_columns_as_json_without_the_stamp(
