@@ -31,6 +31,7 @@ class Controller:
         self._stopped = threading.Event()
         self._cycle_over = threading.Event()
         self._complained = False
+        self._speaking = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="penstock-controller", daemon=True)
         self._watchdog = threading.Thread(target=self._watch, name="penstock-watchdog", daemon=True)
 
@@ -79,6 +80,7 @@ class Controller:
 
     def _complain(self, text: str) -> None:
         """Say it once, until a cycle goes well again."""
-        if not self._complained:
+        with self._speaking:  # controller and watchdog may want to speak at once
+            first, self._complained = not self._complained, True
+        if first:
             log.warning(text)
-        self._complained = True
