@@ -106,8 +106,8 @@ def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
         try:
             if cluster.ask()["aliveworkers"] >= workers:
                 return
-        except (URLError, OSError):
-            pass  # it does not listen yet
+        except (URLError, OSError, ValueError):
+            pass  # it does not listen yet, or has no page to show
         time.sleep(0.1)
     log = (cluster.folder / "log").read_text(errors="replace").splitlines()
     raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s: {(log or ['no log'])[-1]}")
