@@ -7,8 +7,6 @@ import threading
 from dataclasses import asdict, replace
 from typing import Any
 
-import pytest
-
 from penstock.app import Simulation
 from penstock.experiments.contest import Contest, Entrant, Standings
 from penstock.experiments.sweep import spread
@@ -16,8 +14,6 @@ from penstock.guards import chain
 from penstock.model import Decision, Observation
 from penstock.policies import POLICIES, Policy
 from penstock.workloads import workload
-
-pytestmark = pytest.mark.spark
 
 LOCAL = "local[2]"
 
