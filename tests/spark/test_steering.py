@@ -1,4 +1,4 @@
-"""Policies steer real jobs: every one of them can, and AuTraScale+ brings an overloaded job back under its target."""
+"""Policies steer real jobs: AuTraScale+ brings an overloaded one back under its target, on both engines."""
 
 from __future__ import annotations
 
@@ -110,15 +110,7 @@ def test_every_policy_can_steer_micro_batches(spark: SparkSession, tmp_path: Pat
     engine.stop()
 
 
-def test_every_policy_can_steer_real_time(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
-    engine = in_real_time(spark, broker, tmp_path, "steered")
-    engine.start()
-    with Feeder(LOAD, "steered", broker.servers):
-        every_policy_decides(engine)
-    engine.stop()
-
-
-def every_policy_decides(engine: MicroBatchEngine | RealTimeEngine) -> None:
+def every_policy_decides(engine: MicroBatchEngine) -> None:
     """All of them see the same windows of the same job; the plan that each one wants can be put in force."""
     seen: list[Sample] = []
 
