@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from typing import Protocol
 
 from pyspark.sql import DataFrame
 
-Condition = Callable[[], object]
+from patience import wait_for
 
-PATIENCE_SECONDS = 300.0
-"""Ends a test that hangs; no test asks how long anything took."""
+Condition = Callable[[], object]
 
 
 class Running(Protocol):
@@ -21,11 +18,12 @@ class Running(Protocol):
 
 def until(condition: Condition, what: str, job: Running) -> None:
     """Wait for `condition`; a job that has failed meanwhile raises what it failed of."""
-    limit, pause = time.monotonic() + PATIENCE_SECONDS, threading.Event()
-    while not condition():
+
+    def holds() -> object:
         job.wait(0.001)
-        assert time.monotonic() < limit, f"{what} did not come"
-        pause.wait(0.05)
+        return condition()
+
+    wait_for(holds, what)
 
 
 def working(milliseconds: int) -> Callable[[DataFrame], DataFrame]:

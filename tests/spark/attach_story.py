@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from patience import wait_for
 from penstock import Slo
 from penstock.model import PenstockError
 from penstock.spark import attach
@@ -31,7 +31,6 @@ from penstock.spark.session import local_session
 from penstock.spark.standalone import StandaloneCluster, standalone_cluster
 
 CALM, SURGE = 20.0, 180.0  # records per second; an executor with its one slot carries somewhat under 100
-HANG_SECONDS = 240.0
 SETTINGS = {
     "spark.executor.cores": "1",
     "spark.cores.max": "3",
@@ -82,12 +81,7 @@ def start_query(spark: SparkSession, servers: str, checkpoint: str) -> Streaming
 
 def until(what: str, condition: Callable[[], bool]) -> float:
     """Seconds that it took."""
-    began = time.monotonic()
-    while not condition():
-        if time.monotonic() - began > HANG_SECONDS:
-            raise TimeoutError(f"{what} did not happen")
-        time.sleep(0.1)
-    took = time.monotonic() - began
+    took = wait_for(condition, what)
     print(f"{what}: {took:.1f} s", file=sys.stderr, flush=True)
     return took
 

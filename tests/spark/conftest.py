@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 
+from patience import wait_for
 from penstock.spark.broker import Broker
 from penstock.spark.jars import connector_jars
 from penstock.spark.session import local_session
@@ -81,17 +81,9 @@ def new_topic(broker: Broker) -> Iterator[Callable[..., Topic]]:
 
 
 @pytest.fixture
-def until() -> Callable[[Callable[[], object]], None]:
+def until() -> Callable[[Callable[[], object]], object]:
     """Wait for a condition."""
-
-    def wait(condition: Callable[[], object]) -> None:
-        end = time.monotonic() + LIMIT_SECONDS
-        while not condition():
-            if time.monotonic() > end:
-                pytest.fail("it hangs")
-            time.sleep(0.02)
-
-    return wait
+    return wait_for
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from pyspark.sql import SparkSession
 
 import penstock
 from pages import ROOT, blocks, read
+from patience import wait_for
 from penstock import Slo
 from penstock.model import InvalidValueError, PenstockError
 from penstock.spark import attach
@@ -107,19 +106,12 @@ def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_proce
     assert "in monitor mode, 0 changes made" in said
     assert "decided: job " in said
     host, port = master.removeprefix("spark://").split(":")
-    wait_until(lambda: not answers(host, int(port)))
+    wait_for(lambda: not answers(host, int(port)))
 
 
 def answers(host: str, port: int) -> bool:
     with socket.socket() as caller:
         return caller.connect_ex((host, port)) == 0
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + HANG_SECONDS
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def test_a_cluster_takes_whole_workers_with_whole_cores() -> None:

@@ -30,7 +30,7 @@ def batch(
     inside: float | None = None, cpu: float | None = None, topic: str = "in",
 ) -> Batch:  # fmt: skip
     return Batch(
-        number, False, start, end, records, {topic: consumed}, {name: Metered(out, inside)},
+        number, False, start, end, records, {topic: consumed - records}, {topic: consumed}, {name: Metered(out, inside)},
         {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 
@@ -113,3 +113,9 @@ def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> 
     assert (ledger.records_in, ledger.records_out) == (100, 200)
     ledger.settle({"in": 130})
     assert (ledger.records_in, ledger.records_out) == (130, 260)
+
+
+def test_a_batch_whose_end_was_never_told_is_seen_from_where_the_next_one_begins() -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    ledger.add([batch(0, 0, 5, 100, 50, consumed=100), batch(2, 10, 15, 100, 50, consumed=300)])
+    assert (ledger.records_in, ledger.records_out) == (300, 150)

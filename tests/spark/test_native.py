@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,22 +15,13 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import nexmark_stream
 from nexmark_stream import Stream
+from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
 from penstock.spark.native import STATE, NativeQuery
 from penstock.spark.state_checkpoint import Checkpoint, Underway
 from penstock.workloads.on_spark.bids import SCHEMA
 
 pytestmark = pytest.mark.spark
-
-HANG_SECONDS = 300
-"""Ends a test that would hang; nothing is measured by it."""
-
-
-def wait_for(condition: Callable[[], bool], every: float = 0.02) -> None:
-    end = time.monotonic() + HANG_SECONDS
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(every)
 
 
 def state_partitions(native: NativeQuery) -> set[int]:
@@ -129,6 +118,7 @@ def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark
     answer = stream.batch_answer(spark)
     again.query.processAllAvailable()
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
+    assert again.plan() == Plan({STATE: 3})
     again.stop()
 
 

@@ -231,3 +231,4 @@ def test_a_job_goes_on_from_its_checkpoint(spark: SparkSession, new_topic: Any, 
     source.send(b"between")
     with running(spark, diamond(source, sink), checkpoint, read=2, left=1, right=2, join=1):
         until(lambda: {b"betweenl", b"betweenr"} <= set(sink.read()))
+    assert {b"beforel", b"beforer"} <= set(sink.read())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -24,6 +23,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from penstock.model.errors import PenstockError
 from penstock.spark.jars import broker_jars
 from penstock.spark.java import java
+from penstock.spark.ports import free_ports
 
 SETTINGS = """
 process.roles=broker,controller
@@ -61,7 +61,7 @@ class Broker:
         self._start_within_seconds = start_within_seconds
         self._folder = tempfile.TemporaryDirectory(prefix="penstock-kafka-")
         self._home = Path(self._folder.name)
-        self._port, self._controller = _free_ports(2)
+        self._port, self._controller = free_ports(2)
         self._process: subprocess.Popen[bytes] | None = None
         self._admin: AdminClient | None = None
 
@@ -156,15 +156,3 @@ class Broker:
         self.kill()
         self._admin = None
         self._folder.cleanup()
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on: all are held until all are known."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()

@@ -22,9 +22,8 @@ class Duplicates:
     def count(self, ledger: Ledger, lengths: Mapping[str, int]) -> None:
         """`ledger`'s query has just been stopped, and its finished batches are booked."""
         for topic in ledger.wiring.writes:
-            written = lengths[topic] - self._lengths[topic]
-            # Late arrivals from an earlier stop are in here too: the sum is right even if a count was early.
-            self._by_topic[topic] = max(self._by_topic[topic], written - ledger.records_out)
+            # The account is of everything since the start, so it also sets right what an earlier one saw too early.
+            self._by_topic[topic] = max(0, lengths[topic] - self._lengths[topic] - ledger.records_out)
 
     @property
     def at_sinks(self) -> int:

@@ -43,6 +43,8 @@ class Ledger:
 
     def add(self, batches: Iterable[Batch]) -> None:
         for batch in batches:
+            if batch.began_at is not None:  # the end of the batch before it may never have been told
+                self.settle(batch.began_at)
             self.batches.append(batch)
             self.records_in += batch.records_in
             self.records_out += batch.operators[self.wiring.segment.name].records_out
@@ -52,7 +54,7 @@ class Ledger:
                 self._typical = batch
 
     def settle(self, consumed: Mapping[str, int]) -> None:
-        """The query was stopped, and goes on from here: what is booked beyond is undone, what is missing is added."""
+        """The query goes on from here: what is booked beyond is undone, what is missing is added."""
         ratio = self.records_out_per_record
         difference = sum(consumed.values()) - sum(self._consumed.values())
         self.records_in += difference

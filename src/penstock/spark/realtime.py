@@ -96,6 +96,7 @@ class RealTimeEngine:
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
+        self.unfinished = 0  # records at the sinks that come again if the job, now stopped, is started again
         self.changes: deque[Change] = deque(maxlen=REMEMBERED_CHANGES)
 
     # The life of a job -----------------------------------------------------------------------------------------
@@ -121,10 +122,13 @@ class RealTimeEngine:
     def stop(self) -> None:
         """End all queries. What they had read and not finished is read again by the next start."""
         with self._changing:
-            self._ended.set()
-            for query in self._queries:
-                query.stop()
-                self._book_stop(query)
+            if not self._ended.is_set():
+                self._ended.set()
+                came_twice = self._duplicates.at_sinks
+                for query in self._queries:
+                    query.stop()
+                    self._book_stop(query)
+                self.unfinished = max(0, self._duplicates.at_sinks - came_twice)
         if self._watch.is_alive():
             self._watch.join()
 
@@ -142,7 +146,7 @@ class RealTimeEngine:
     @property
     def duplicates(self) -> int:
         """Records that came twice at the sinks since the start, because queries were stopped."""
-        return self._duplicates.at_sinks
+        return self._duplicates.at_sinks - self.unfinished
 
     # Monitor and actuator --------------------------------------------------------------------------------------
 

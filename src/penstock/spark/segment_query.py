@@ -36,7 +36,7 @@ class Batch:
     warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
     start, end          Unix seconds
     records_in          records read from the topics
-    consumed            records read so far of each topic, since it exists
+    began_at, consumed  records of each topic read before it (None: it is the first ever) and by its end, since the topic exists
     operators           what was measured inside each operator
     cpu_seconds         of each operator's stage, where it is known
     processing, event   latency at the end of the way, if that is in this segment
@@ -47,6 +47,7 @@ class Batch:
     start: float
     end: float
     records_in: int
+    began_at: Mapping[str, int] | None
     consumed: Mapping[str, int]
     operators: Mapping[str, meter.Metered]
     cpu_seconds: Mapping[str, float]
@@ -208,7 +209,8 @@ class SegmentQuery:
             start=start,
             end=start + progress["batchDuration"] / 1000,
             records_in=progress["numInputRows"],
-            consumed={topic: n for source in progress["sources"] for topic, n in _totals(source["endOffset"]).items()},
+            began_at=_read_by(progress, "startOffset") or None,
+            consumed=_read_by(progress, "endOffset"),
             operators={name: meter.metered(observed, name) for name in names},
             cpu_seconds={} if cpu is None else dict(zip(names, cpu, strict=True)),
             processing=meter.latency(observed, "processing"),
@@ -216,8 +218,13 @@ class SegmentQuery:
         )
 
 
-def _totals(offsets: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    return {topic: sum(partitions.values()) for topic, partitions in offsets.items()}
+def _read_by(progress: dict[str, Any], end: str) -> dict[str, int]:
+    """Records of each topic before the start or the end of a batch."""
+    return {
+        topic: sum(partitions.values())
+        for source in progress["sources"]
+        for topic, partitions in (source[end] or {}).items()
+    }  # fmt: skip
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,8 +25,8 @@ import pyspark
 
 from penstock.model.errors import PenstockError, check_whole
 from penstock.spark.java import java
+from penstock.spark.ports import HOST, free_ports
 
-HOST = "127.0.0.1"
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0
 
@@ -60,7 +59,7 @@ def standalone_cluster(workers: int = 2, cores: int = 2, memory: str = "16g") ->
     check_whole("workers", workers, 1)
     check_whole("cores", cores, 1)
     java()
-    port, page = _free_ports(2)
+    port, page = free_ports(2)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-cluster-")))
         cluster = StandaloneCluster(f"spark://{HOST}:{port}", f"http://{HOST}:{page}", folder)
@@ -111,15 +110,6 @@ def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
         time.sleep(0.1)
     log = (cluster.folder / "log").read_text(errors="replace").splitlines()
     raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s: {(log or ['no log'])[-1]}")
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment; all different."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 def main() -> None:
