@@ -39,11 +39,11 @@ def rows() -> Iterator[Row]:
 
 def measure() -> None:
     from penstock.control.clock import WallClock
-    from penstock.spark.executors import Executors
-    from penstock.spark.query_monitor import QueryMonitor
+    from penstock.spark.attached.monitor import QueryMonitor
+    from penstock.spark.attached.stage_work import StageWork
+    from penstock.spark.cluster.executors import Executors
+    from penstock.spark.cluster.standalone import standalone_cluster
     from penstock.spark.session import local_session
-    from penstock.spark.stage_work import StageWork
-    from penstock.spark.standalone import standalone_cluster
 
     settings = {
         "spark.executor.cores": "1",

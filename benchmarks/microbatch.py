@@ -20,9 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
-from penstock.spark.microbatch import SETTINGS, MicroBatchEngine
+from penstock.spark.ends.replayed import Replay, replay
+from penstock.spark.microbatch.engine import SETTINGS, MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.replayed import Replay, replay
 from penstock.spark.session import local_session
 from penstock.workloads.rates import constant
 

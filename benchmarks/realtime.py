@@ -19,17 +19,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan
-from penstock.spark.broker import Broker
 from penstock.spark.dry_run import dry_run
-from penstock.spark.jars import connector_jars
-from penstock.spark.meter import MEASURE_ONE_IN
-from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.quiet import hush_stopped_tasks
-from penstock.spark.realtime import RealTimeEngine
-from penstock.spark.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.realtime.meter import MEASURE_ONE_IN
+from penstock.spark.realtime.quiet import hush_stopped_tasks
+from penstock.spark.realtime.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.session import local_session
-from penstock.spark.topics import kafka
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.jars import connector_jars
+from penstock.spark.topics.kafka import kafka
+from penstock.spark.topics.offsets import Offsets
 
 RECORDS = 600_000
 ROUNDS = 3

@@ -13,8 +13,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.control.clock import Stopwatch
 from penstock.model import Plan
-from penstock.spark.native import STATE, NativeQuery
 from penstock.spark.session import local_session
+from penstock.spark.stateful.native import STATE, NativeQuery
 from penstock.workloads.on_spark.bids import SCHEMA, Bids, write
 from penstock.workloads.on_spark.nexmark import QUERIES
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.model import Plan
-from penstock.spark.native import STATE, NativeQuery
+from penstock.spark.stateful.native import STATE, NativeQuery
 from penstock.workloads.on_spark.bids import NOBODY, SCHEMA, Bids, write
 from penstock.workloads.on_spark.nexmark import QUERIES
 

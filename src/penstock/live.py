@@ -19,15 +19,15 @@ from penstock.model import Cycle, Execution, Plan, Slo
 from penstock.report.outcome import Outcome, since
 from penstock.simulator.result import Result
 from penstock.simulator.trace import Trace
-from penstock.spark.broker import Broker
-from penstock.spark.endpoints import Sink, Source
-from penstock.spark.feeder import Feeder
-from penstock.spark.file_sink import Files
-from penstock.spark.jars import connector_jars
+from penstock.spark.ends.endpoints import Sink, Source
+from penstock.spark.ends.file_sink import Files
+from penstock.spark.ends.replayed import Values, replay
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.replayed import Values, replay
 from penstock.spark.session import local_session
-from penstock.spark.topics import kafka
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.feeder import Feeder
+from penstock.spark.topics.jars import connector_jars
+from penstock.spark.topics.kafka import kafka
 from penstock.workloads.rates import constant
 
 Listener = Callable[[Cycle], None]

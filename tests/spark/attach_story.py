@@ -24,11 +24,11 @@ from patience import wait_for
 from penstock import Slo
 from penstock.model import PenstockError
 from penstock.spark import attach
-from penstock.spark.broker import Broker
-from penstock.spark.executors import Executors
-from penstock.spark.jars import connector_jars
+from penstock.spark.cluster.executors import Executors
+from penstock.spark.cluster.standalone import StandaloneCluster, standalone_cluster
 from penstock.spark.session import local_session
-from penstock.spark.standalone import StandaloneCluster, standalone_cluster
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.jars import connector_jars
 
 CALM, SURGE = 20.0, 180.0  # records per second; an executor with its one slot carries somewhat under 100
 SETTINGS = {

@@ -11,9 +11,9 @@ from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 
 from patience import wait_for
-from penstock.spark.broker import Broker
-from penstock.spark.jars import connector_jars
 from penstock.spark.session import local_session
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.jars import connector_jars
 
 LIMIT_SECONDS = 120.0
 """Ends a hang; no test says how fast something must be."""

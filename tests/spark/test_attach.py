@@ -20,7 +20,7 @@ from patience import wait_for
 from penstock import Slo
 from penstock.model import InvalidValueError, PenstockError
 from penstock.spark import attach
-from penstock.spark.standalone import standalone_cluster
+from penstock.spark.cluster.standalone import standalone_cluster
 
 pytestmark = pytest.mark.spark
 
@@ -92,7 +92,7 @@ def test_the_page_shows_the_example_as_it_is() -> None:
 
 def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_process(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "penstock.spark.standalone", "--workers", "1", "--cores", "3"],
+        [sys.executable, "-m", "penstock.spark.cluster.standalone", "--workers", "1", "--cores", "3"],
         env={**environment(), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip

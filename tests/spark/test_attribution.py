@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.spark.attribution import Link, attribute
-from penstock.spark.stages import Stage
+from penstock.spark.microbatch.attribution import Link, attribute
+from penstock.spark.microbatch.stages import Stage
 
 READ = Stage(2, 0.5, 100, 100)
 

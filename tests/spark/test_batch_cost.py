@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Slo
-from penstock.spark.batch_cost import BatchCost, batch_seconds, fit
+from penstock.spark.attached.batch_cost import BatchCost, batch_seconds, fit
 
 
 @given(

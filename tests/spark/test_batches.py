@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.model import Plan, Topology
-from penstock.spark.attribution import Work
-from penstock.spark.batches import QUANTILES, Batch, samples
+from penstock.spark.microbatch.attribution import Work
+from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
 
 CHAIN = Topology.chain("a", "b")
 SMALL, LARGE = Plan({"a": 1, "b": 1}), Plan({"a": 4, "b": 4})

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from penstock.spark.broker import Broker
-from penstock.spark.jars import Artifact, JarsMissingError, fetched
-from penstock.spark.offsets import Offsets
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.jars import Artifact, JarsMissingError, fetched
+from penstock.spark.topics.offsets import Offsets
 
 pytestmark = pytest.mark.spark
 
@@ -40,7 +40,7 @@ def test_a_topic_that_is_there_is_kept(broker: Broker, new_topic: Any) -> None:
 
 def test_a_broker_dies_with_the_python_that_started_it(until: Until) -> None:
     script = (
-        "import time\nfrom penstock.spark.broker import Broker\n"
+        "import time\nfrom penstock.spark.topics.broker import Broker\n"
         "with Broker() as broker:\n    print(broker.process_id, flush=True)\n    time.sleep(600)"
     )
     owner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)

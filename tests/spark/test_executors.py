@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.spark.executors import Executor, Executors, ExecutorsError, check_settings, leave_first
+from penstock.spark.cluster.executors import Executor, Executors, ExecutorsError, check_settings, leave_first
 
 pytestmark = pytest.mark.spark
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from penstock.spark.finished_batches import batch_of, lag_of
+from penstock.spark.attached.finished_batches import batch_of, lag_of
 
 
 def kafka(end: int, latest: int, rows: int, start: int | None = 0) -> dict[str, Any]:

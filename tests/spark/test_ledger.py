@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from penstock.model import Latency, Plan
-from penstock.spark.duplicates import Duplicates
-from penstock.spark.growth import Growth
-from penstock.spark.ledger import Ledger
-from penstock.spark.meter import Metered
-from penstock.spark.realtime_windows import Windows
-from penstock.spark.segment_query import Batch, Wiring
+from penstock.spark.realtime.duplicates import Duplicates
+from penstock.spark.realtime.ledger import Ledger
+from penstock.spark.realtime.meter import Metered
+from penstock.spark.realtime.segment_query import Batch, Wiring
+from penstock.spark.realtime.windows import Windows
 from penstock.spark.segments import Segment
-from penstock.spark.topics import Kafka
+from penstock.spark.topics.growth import Growth
+from penstock.spark.topics.kafka import Kafka
 
 OUT = Kafka("out", "here:9092")
 
@@ -30,8 +30,8 @@ def batch(
     inside: float | None = None, cpu: float | None = None, topic: str = "in",
 ) -> Batch:  # fmt: skip
     return Batch(
-        number, False, start, end, records, {topic: consumed - records}, {topic: consumed}, {name: Metered(out, inside)},
-        {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
+        number, False, start, end, records, {topic: consumed - records}, {topic: consumed},
+        {name: Metered(out, inside)}, {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 
 

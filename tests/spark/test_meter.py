@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
-from penstock.spark.meter import JOURNEY, arrived, latency, metered, taken_now
+from penstock.spark.realtime.meter import JOURNEY, arrived, latency, metered, taken_now
 
 pytestmark = pytest.mark.spark
 

@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.model import Plan, Sample
 from penstock.spark import Function, Pipeline, files, replay, table
 from penstock.spark.dry_run import dry_run
-from penstock.spark.endpoints import Sink
-from penstock.spark.microbatch import WARM_UP_BATCHES, MicroBatchEngine
-from penstock.spark.replayed import Replay
+from penstock.spark.ends.endpoints import Sink
+from penstock.spark.ends.replayed import Replay
+from penstock.spark.microbatch.engine import WARM_UP_BATCHES, MicroBatchEngine
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working
 

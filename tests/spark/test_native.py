@@ -17,8 +17,8 @@ import nexmark_stream
 from nexmark_stream import Stream
 from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
-from penstock.spark.native import STATE, NativeQuery
-from penstock.spark.state_checkpoint import Checkpoint, Underway
+from penstock.spark.stateful.native import STATE, NativeQuery
+from penstock.spark.stateful.state_checkpoint import Checkpoint, Underway
 from penstock.workloads.on_spark.bids import SCHEMA
 
 pytestmark = pytest.mark.spark

@@ -17,8 +17,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import Plan, Sample
 from penstock.spark import Function, Pipeline, metered, replay
 from penstock.spark.dry_run import dry_run
-from penstock.spark.microbatch import MicroBatchEngine
-from penstock.spark.python_meter import Metered
+from penstock.spark.microbatch.engine import MicroBatchEngine
+from penstock.spark.microbatch.python_meter import Metered
 from penstock.workloads.rates import constant
 from spark_jobs import until
 

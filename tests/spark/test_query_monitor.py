@@ -11,10 +11,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.clock import WallClock
 from penstock.model import PenstockError
-from penstock.spark.executors import Executor
-from penstock.spark.query_monitor import JOB, QueryMonitor
-from penstock.spark.stage_work import StageWork
-from penstock.spark.state_holders import state_holders
+from penstock.spark.attached.monitor import JOB, QueryMonitor
+from penstock.spark.attached.stage_work import StageWork
+from penstock.spark.cluster.executors import Executor
+from penstock.spark.cluster.state_holders import state_holders
 
 pytestmark = pytest.mark.spark
 

@@ -15,11 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan, Sample
 from penstock.spark.dry_run import dry_run
-from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.realtime import RealTimeEngine
-from penstock.spark.slots import NotEnoughSlotsError
-from penstock.spark.topics import kafka
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.realtime.slots import NotEnoughSlotsError
+from penstock.spark.topics.kafka import kafka
+from penstock.spark.topics.offsets import Offsets
 
 pytestmark = pytest.mark.spark
 

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import InvalidValueError
 from penstock.spark.dry_run import dry_run
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.realtime_wiring import wire
-from penstock.spark.topics import Kafka, kafka
+from penstock.spark.realtime.wiring import wire
+from penstock.spark.topics.kafka import Kafka, kafka
 
 pytestmark = pytest.mark.spark
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from penstock.spark.repair import FAILURES_IN_A_ROW, Repair
+from penstock.spark.realtime.repair import FAILURES_IN_A_ROW, Repair
 
 
 class Query:

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from penstock.model import InvalidValueError
 from penstock.simulator.trace import Trace
-from penstock.spark.replayed import Range, Replay, ReplayReader, replay
+from penstock.spark.ends.replayed import Range, Replay, ReplayReader, replay
 from penstock.workloads.rates import constant, steps
 
 curves = st.lists(st.tuples(st.floats(0.5, 20.0), st.floats(0.0, 500.0)), min_size=2, max_size=6).map(

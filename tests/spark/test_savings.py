@@ -4,9 +4,9 @@ import pytest
 
 from penstock import Slo
 from penstock.model import Cycle, Decision, Latency, Mode, OperatorSample, Reason, ReasonCode, Sample
-from penstock.spark.query_monitor import JOB
-from penstock.spark.savings import Savings
-from penstock.spark.whole_executors import WholeExecutors
+from penstock.spark.attached.monitor import JOB
+from penstock.spark.attached.savings import Savings
+from penstock.spark.cluster.whole_executors import WholeExecutors
 
 TWO_SLOTS_EACH = WholeExecutors(2)
 

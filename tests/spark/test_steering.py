@@ -15,13 +15,13 @@ from penstock.guards import chain
 from penstock.model import Cycle, Plan, ReasonCode, Sample
 from penstock.policies import POLICIES
 from penstock.spark import Pipeline, files, kafka, replay
-from penstock.spark.broker import Broker
 from penstock.spark.dry_run import dry_run
+from penstock.spark.ends.replayed import Replay
 from penstock.spark.engine import Engine
-from penstock.spark.feeder import Feeder
-from penstock.spark.microbatch import MicroBatchEngine
-from penstock.spark.realtime import RealTimeEngine
-from penstock.spark.replayed import Replay
+from penstock.spark.microbatch.engine import MicroBatchEngine
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.feeder import Feeder
 from penstock.stores.memory import MemoryStore
 from penstock.workloads.rates import constant
 from spark_jobs import as_text, until, working

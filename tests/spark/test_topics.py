@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.model import InvalidValueError
-from penstock.spark.topics import kafka
-from penstock.spark.wire import packed, unpacked
+from penstock.spark.realtime.wire import packed, unpacked
+from penstock.spark.topics.kafka import kafka
 
 pytestmark = pytest.mark.spark
 

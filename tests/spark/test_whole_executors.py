@@ -5,8 +5,8 @@ import pytest
 from penstock import Slo
 from penstock.guards import chain
 from penstock.model import Decision, Observation, Plan, ReasonCode
-from penstock.spark.query_monitor import JOB
-from penstock.spark.whole_executors import WholeExecutors
+from penstock.spark.attached.monitor import JOB
+from penstock.spark.cluster.whole_executors import WholeExecutors
 
 FOUR_SLOTS_EACH = WholeExecutors(4)
 

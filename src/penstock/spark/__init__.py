@@ -9,27 +9,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.spark.attached import attach
-    from penstock.spark.file_sink import files
-    from penstock.spark.function import Function
-    from penstock.spark.native import NativeQuery
+    from penstock.spark.attached.query import attach
+    from penstock.spark.ends.file_sink import files
+    from penstock.spark.ends.function import Function
+    from penstock.spark.ends.replayed import replay
+    from penstock.spark.ends.table_sink import table
+    from penstock.spark.microbatch.python_meter import metered
     from penstock.spark.pipeline import Pipeline
-    from penstock.spark.python_meter import metered
-    from penstock.spark.replayed import replay
-    from penstock.spark.table_sink import table
-    from penstock.spark.topics import kafka
+    from penstock.spark.stateful.native import NativeQuery
+    from penstock.spark.topics.kafka import kafka
 
-# No module bears the name of what it offers: once imported, it would stand in the way.
+# No module or package beside this one bears the name of what it offers: once imported, it would stand in the way.
 _HOME = {
-    "Function": "function",
-    "NativeQuery": "native",
+    "Function": "ends.function",
+    "NativeQuery": "stateful.native",
     "Pipeline": "pipeline",
-    "attach": "attached",
-    "files": "file_sink",
-    "kafka": "topics",
-    "metered": "python_meter",
-    "replay": "replayed",
-    "table": "table_sink",
+    "attach": "attached.query",
+    "files": "ends.file_sink",
+    "kafka": "topics.kafka",
+    "metered": "microbatch.python_meter",
+    "replay": "ends.replayed",
+    "table": "ends.table_sink",
 }
 
 __all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
+from penstock.spark.microbatch.python_meter import Metered, meters_found
 from penstock.spark.pipeline import Pipeline, Step
-from penstock.spark.python_meter import Metered, meters_found
 from penstock.spark.stamp import STAMP, STAMP_TYPE
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")

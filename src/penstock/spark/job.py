@@ -136,8 +136,8 @@ def start(pipeline: Pipeline, spark: SparkSession, *, slo: Slo, checkpoint: str,
 def _engine(
     chosen: Options, spark: SparkSession, pipeline: Pipeline, trials: dict[str, Trial], checkpoint: str
 ) -> Engine:
-    from penstock.spark.microbatch import MicroBatchEngine
-    from penstock.spark.realtime import RealTimeEngine
+    from penstock.spark.microbatch.engine import MicroBatchEngine
+    from penstock.spark.realtime.engine import RealTimeEngine
 
     plan = chosen.plan or Plan.smallest(pipeline.topology())
     if chosen.engine == "realtime":

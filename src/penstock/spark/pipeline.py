@@ -21,7 +21,7 @@ from penstock.model.topology import Actuation, Operator, Topology
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.spark.endpoints import Sink, Source
+    from penstock.spark.ends.endpoints import Sink, Source
     from penstock.spark.job import RunningJob
 
 MOST_INSTANCES = 16

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import Execution, Plan
 from penstock.simulator.trace import Trace
 from penstock.spark import Pipeline
-from penstock.spark.endpoints import Sink, Source
-from penstock.spark.replayed import Ids
+from penstock.spark.ends.endpoints import Sink, Source
+from penstock.spark.ends.replayed import Ids
 
 SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
 CAMPAIGNS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.spark.segment_query import SegmentQuery
+from penstock.spark.realtime.segment_query import SegmentQuery
 
 FAILURES_IN_A_ROW = 5
 """A segment that fails this often without finishing a batch is given up."""

@@ -17,22 +17,22 @@ from pyspark.sql import SparkSession
 from penstock.control.clock import WallClock
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
-from penstock.spark.change import Change
-from penstock.spark.checkpoint import committed
 from penstock.spark.dry_run import Trial
-from penstock.spark.duplicates import Duplicates
-from penstock.spark.growth import Growth
-from penstock.spark.ledger import Ledger
-from penstock.spark.meter import MEASURE_ONE_IN
-from penstock.spark.offsets import Offsets
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.quiet import hush_stopped_tasks
-from penstock.spark.realtime_windows import Windows, late_after
-from penstock.spark.realtime_wiring import wire
-from penstock.spark.repair import Repair
-from penstock.spark.rescale import Rescale, Restart
-from penstock.spark.segment_query import SegmentQuery
-from penstock.spark.slots import NotEnoughSlotsError, available_slots
+from penstock.spark.realtime.change import Change
+from penstock.spark.realtime.checkpoint import committed
+from penstock.spark.realtime.duplicates import Duplicates
+from penstock.spark.realtime.ledger import Ledger
+from penstock.spark.realtime.meter import MEASURE_ONE_IN
+from penstock.spark.realtime.quiet import hush_stopped_tasks
+from penstock.spark.realtime.repair import Repair
+from penstock.spark.realtime.rescale import Rescale, Restart
+from penstock.spark.realtime.segment_query import SegmentQuery
+from penstock.spark.realtime.slots import NotEnoughSlotsError, available_slots
+from penstock.spark.realtime.windows import Windows, late_after
+from penstock.spark.realtime.wiring import wire
+from penstock.spark.topics.growth import Growth
+from penstock.spark.topics.offsets import Offsets
 
 log = logging.getLogger("penstock")
 

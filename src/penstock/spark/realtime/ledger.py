@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.spark.growth import Growth
-from penstock.spark.segment_query import Batch, Wiring
+from penstock.spark.realtime.segment_query import Batch, Wiring
+from penstock.spark.topics.growth import Growth
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import TracebackType
 import numpy as np
 from confluent_kafka import Producer
 
-from penstock.spark.replayed import Replay
+from penstock.spark.ends.replayed import Replay
 
 PAUSE_SECONDS = 0.005
 

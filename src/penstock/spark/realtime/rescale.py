@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.model import PenstockError, Plan
-from penstock.spark.offsets import Offsets
-from penstock.spark.segment_query import SegmentQuery
+from penstock.spark.realtime.segment_query import SegmentQuery
+from penstock.spark.topics.offsets import Offsets
 
 LISTEN_SECONDS = 3.0
 """How long to wait for the first output of a restarted segment: it may have nothing to do."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from penstock.spark.ledger import Ledger
+from penstock.spark.realtime.ledger import Ledger
 
 
 class Duplicates:

@@ -114,7 +114,7 @@ def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
 
 def main() -> None:
     """Run a cluster until Ctrl-C, and print its address: to try things out."""
-    parser = argparse.ArgumentParser(prog="python -m penstock.spark.standalone", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m penstock.spark.cluster.standalone", description=main.__doc__)
     parser.add_argument("--workers", type=int, default=2, help="how many workers (default 2)")
     parser.add_argument("--cores", type=int, default=2, help="cores that each offers (default 2)")
     wanted = parser.parse_args()

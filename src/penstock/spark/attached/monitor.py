@@ -22,10 +22,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.ports import Clock
 from penstock.model import Latency, OperatorSample, PenstockError, Sample
-from penstock.spark.batch_cost import fit
-from penstock.spark.executors import Executor
-from penstock.spark.finished_batches import Batch, batch_of
-from penstock.spark.stage_work import StageWork
+from penstock.spark.attached.batch_cost import fit
+from penstock.spark.attached.finished_batches import Batch, batch_of
+from penstock.spark.attached.stage_work import StageWork
+from penstock.spark.cluster.executors import Executor
 
 JOB = "job"
 REMEMBERED_BATCHES = 100

@@ -14,8 +14,8 @@ from typing import ClassVar
 from penstock.control.ports import Clock
 from penstock.guards import Guard
 from penstock.model import Decision, Observation, Operator, Plan, ReasonCode, Topology
-from penstock.spark.executors import Executors, ExecutorsError
-from penstock.spark.query_monitor import JOB
+from penstock.spark.attached.monitor import JOB
+from penstock.spark.cluster.executors import Executors, ExecutorsError
 
 
 @dataclass(frozen=True)

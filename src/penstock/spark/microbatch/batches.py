@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.model import Latency, OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
-from penstock.spark.attribution import Work
+from penstock.spark.microbatch.attribution import Work
 
 QUANTILES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the times of creation in a batch. Denser where records are oldest, as that is where latency is read off."""

@@ -21,9 +21,9 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from penstock.model.errors import PenstockError
-from penstock.spark.jars import broker_jars
 from penstock.spark.java import java
 from penstock.spark.ports import free_ports
+from penstock.spark.topics.jars import broker_jars
 
 SETTINGS = """
 process.roles=broker,controller

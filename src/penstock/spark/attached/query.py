@@ -17,13 +17,13 @@ from penstock.guards import chain
 from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
 from penstock.model.errors import check_choice, check_whole
 from penstock.policies import POLICIES, Policy
-from penstock.spark.batch_cost import batch_seconds
-from penstock.spark.executors import Executors
-from penstock.spark.query_monitor import QueryMonitor
-from penstock.spark.savings import Report, Savings
-from penstock.spark.stage_work import StageWork
-from penstock.spark.state_holders import state_holders
-from penstock.spark.whole_executors import ExecutorActuator, WholeExecutors
+from penstock.spark.attached.batch_cost import batch_seconds
+from penstock.spark.attached.monitor import QueryMonitor
+from penstock.spark.attached.savings import Report, Savings
+from penstock.spark.attached.stage_work import StageWork
+from penstock.spark.cluster.executors import Executors
+from penstock.spark.cluster.state_holders import state_holders
+from penstock.spark.cluster.whole_executors import ExecutorActuator, WholeExecutors
 from penstock.stores import open_store
 
 HEADROOM: Mapping[str, Any] = {"utilisation": 0.8}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.model import Latency, OperatorSample, Plan, Sample
-from penstock.spark.growth import Growth
-from penstock.spark.ledger import Flow, Ledger
+from penstock.spark.realtime.ledger import Flow, Ledger
+from penstock.spark.topics.growth import Growth
 
 GRACE_SECONDS = 3.0
 

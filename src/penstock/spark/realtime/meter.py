@@ -3,7 +3,7 @@
 The column `stamp` carries a third field here, `started`: the nanoseconds at which the operator took the record. It is
 set for one record in `one_in`; the rest are only counted, so that cheap operators stay cheap. What is measured
 this way is the time of the operator's own function. What Spark spends on taking a record from the shuffle and
-handing it on is added from the CPU time of the operator's stage: see `penstock.spark.stage_cpu`.
+handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
 """
 
 from __future__ import annotations

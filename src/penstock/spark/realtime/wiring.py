@@ -12,9 +12,9 @@ from pyspark.sql.types import StructField, StructType
 from penstock.model import InvalidValueError
 from penstock.spark.dry_run import Trial
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.segment_query import Wiring
+from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.segments import segments
-from penstock.spark.topics import Kafka
+from penstock.spark.topics.kafka import Kafka
 
 log = logging.getLogger("penstock")
 

@@ -17,12 +17,12 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
-from penstock.spark import meter
 from penstock.spark.pipeline import Pipeline
+from penstock.spark.realtime import meter
+from penstock.spark.realtime.stage_cpu import cpu_seconds
+from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
-from penstock.spark.stage_cpu import cpu_seconds
-from penstock.spark.topics import Kafka, message
-from penstock.spark.wire import packed, unpacked
+from penstock.spark.topics.kafka import Kafka, message
 
 # The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
 KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
@@ -36,7 +36,7 @@ class Batch:
     warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
     start, end          Unix seconds
     records_in          records read from the topics
-    began_at, consumed  records of each topic read before it (None: it is the first ever) and by its end, since the topic exists
+    began_at, consumed  records of each topic read before it (None: there was none) and by its end, of all time
     operators           what was measured inside each operator
     cpu_seconds         of each operator's stage, where it is known
     processing, event   latency at the end of the way, if that is in this segment

@@ -20,14 +20,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.clock import WallClock
 from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
-from penstock.spark.attribution import Link, Work, attribute
-from penstock.spark.batches import QUANTILES, Batch, samples
 from penstock.spark.dry_run import Trial
 from penstock.spark.jvm_clock import now
+from penstock.spark.microbatch.attribution import Link, Work, attribute
+from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
+from penstock.spark.microbatch.progress import ProgressListener
+from penstock.spark.microbatch.stages import Jobs, StageReader
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.progress import ProgressListener
 from penstock.spark.segments import Segment, segments
-from penstock.spark.stages import Jobs, StageReader
 from penstock.spark.stamp import CREATED, STAMP, stamped
 
 WARM_UP_BATCHES = 2

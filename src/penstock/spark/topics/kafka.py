@@ -26,8 +26,8 @@ from pyspark.sql.types import (
 )
 
 from penstock.model import FrozenMap, InvalidValueError
-from penstock.spark.offsets import Offsets
 from penstock.spark.stamp import STAMP
+from penstock.spark.topics.offsets import Offsets
 
 # A broker that goes away comes back: the connector's own patience (three tries, one second apart) is too short.
 PATIENCE = {"fetchOffset.numRetries": "60", "fetchOffset.retryIntervalMs": "500"}

@@ -22,11 +22,11 @@ from penstock.control.clock import Stopwatch, WallClock
 from penstock.control.ports import Clock
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, Operator, PenstockError, Plan, Sample, Topology
+from penstock.spark.attached.monitor import JOB, QueryMonitor
+from penstock.spark.attached.stage_work import StageWork
+from penstock.spark.cluster.executors import Executor
 from penstock.spark.engine import Engine
-from penstock.spark.executors import Executor
-from penstock.spark.query_monitor import JOB, QueryMonitor
-from penstock.spark.stage_work import StageWork
-from penstock.spark.state_checkpoint import PARTITIONS, Checkpoint, Underway
+from penstock.spark.stateful.state_checkpoint import PARTITIONS, Checkpoint, Underway
 
 log = logging.getLogger("penstock")
 

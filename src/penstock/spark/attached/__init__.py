@@ -1,0 +1,1 @@
+"""Steering a query that somebody else wrote and started."""

@@ -1,0 +1,1 @@
+"""The micro-batch engine: operators in turn, a change with every batch."""

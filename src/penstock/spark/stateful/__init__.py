@@ -1,0 +1,1 @@
+"""Stateful native queries: their checkpoints, and changing their partitions."""
