@@ -14,7 +14,7 @@ from penstock.live import NOWHERE, LiveRun, stage
 from penstock.model import Cycle, Plan, Sample, Slo
 from penstock.report.outcome import together
 from penstock.twin import twin, under_fixed_plan
-from penstock.workloads.clicks_on_spark import clicks, pipeline
+from penstock.workloads.on_spark.clicks import clicks, pipeline
 from penstock.workloads.rates import constant
 
 RATE, SECONDS = 200.0, 50.0

@@ -28,7 +28,7 @@ from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
 from penstock.report.words import clock, milliseconds, rate
 from penstock.twin import twin, under_fixed_plan
-from penstock.workloads.clicks_on_spark import clicks, pipeline, sized_for, surge
+from penstock.workloads.on_spark.clicks import clicks, pipeline, sized_for, surge
 
 FORECASTER = "holt"
 POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}

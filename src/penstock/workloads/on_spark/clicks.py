@@ -13,11 +13,12 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from penstock.model import Execution, Plan
+from penstock.model import Execution, Plan, Slo
 from penstock.simulator.trace import Trace
 from penstock.spark import Pipeline
 from penstock.spark.ends.endpoints import Sink, Source
 from penstock.spark.ends.replayed import Ids
+from penstock.workloads.on_spark import OnSpark
 
 SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
 CAMPAIGNS = 100
@@ -90,3 +91,11 @@ def waiting(milliseconds: int) -> Callable[[DataFrame], DataFrame]:
     """An operator that waits so long for each record, as for a service that answers slowly."""
     wait = f"reflect('java.lang.Thread', 'sleep', cast({milliseconds} + length(user) * 0 as bigint)) = 'null'"
     return lambda frame: frame.where(wait)
+
+
+JOBS = (
+    OnSpark(
+        "clicks", pipeline, clicks, SERVICE_MS, surge(60.0), Slo(event_latency="2 s"),
+        Plan(dict.fromkeys(SERVICE_MS, 1)),
+    ),
+)  # fmt: skip
