@@ -104,7 +104,8 @@ def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple
                 records_in=each.records_in,
                 records_out=each.records_out,
                 useful_seconds=each.useful_seconds,
-                queue=flow.waiting if name == segment.operators[0] else None,
+                # Inside a segment records are handed on at once; what cannot be taken in waits in the topic.
+                queue=flow.waiting if name == segment.operators[0] else 0.0,
             ),
         )
         for name, each in flow.operators.items()
