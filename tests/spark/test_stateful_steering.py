@@ -14,6 +14,7 @@ from patience import wait_for
 from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, ReasonCode
 from penstock.policies import Policy
 from penstock.spark import NativeQuery
+from penstock.spark.job import RunningJob
 from penstock.spark.stateful.engine import NativeEngine
 from penstock.spark.stateful.query import STATE
 
@@ -36,6 +37,11 @@ class Script(Policy):
         return Decision.move(observation.plan, target, "as it is written")
 
 
+def wants_data(job: RunningJob) -> bool:
+    assert isinstance(job.engine, NativeEngine)
+    return not job.engine.query.status["isDataAvailable"]
+
+
 def test_the_controller_rescales_a_query_while_data_flows_and_the_query_outlives_it(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -46,7 +52,7 @@ def test_the_controller_rescales_a_query_while_data_flows_and_the_query_outlives
 
     def failed_while_data_flows() -> bool:
         nonlocal arrived
-        if not engine.query.status["isDataAvailable"]:
+        if wants_data(job):
             stream.arrive(arrived, arrived + 1)
             arrived += 1
         return any(cycle.decision.reason.code is ReasonCode.POLICY_FAILED for cycle in cycles)
@@ -56,12 +62,10 @@ def test_the_controller_rescales_a_query_while_data_flows_and_the_query_outlives
         spark, slo=TARGET, checkpoint=stream.checkpoint, policy=Script(3, 1, 4), guards=(),
         interval_seconds=0.5, listener=cycles.append,
     ) as job:  # fmt: skip
-        engine = job.engine
-        assert isinstance(engine, NativeEngine)
         waiting = threading.Thread(target=job.wait)
         waiting.start()
         assert job.plan == Plan({STATE: 1})
-        wait_for(failed_while_data_flows)
+        wait_for(failed_while_data_flows, every=0.5)
         assert waiting.is_alive(), "a change must not look like the end"
         assert job.plan == Plan({STATE: 4})
 
