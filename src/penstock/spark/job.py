@@ -45,7 +45,7 @@ class Options:
                       local disk, else the memory of this process
     interval_seconds  from one decision to the next
     batch_seconds     from one micro-batch to the next, or the length of a batch in real time; None: what suits the
-                      engine, and the trigger of its own for a native query
+                      engine, while a native query keeps its own trigger
     listener          told of every cycle
     """
 

@@ -139,7 +139,7 @@ class NativeEngine(Engine):
 
     def wait(self, seconds: float | None = None) -> bool:
         end = math.inf if seconds is None else self.now() + seconds
-        while (left := min(end - self.now(), WAIT_SECONDS)) > 0:
+        while (left := min(end - self.now(), WAIT_SECONDS)) >= 1e-3:  # Spark waits whole milliseconds
             query = self.query
             ended = query.awaitTermination(left)  # type: ignore[arg-type]  # it takes fractions too
             if ended and self._changing.acquire(timeout=left):
