@@ -251,10 +251,6 @@ def numbers(session: SparkSession, plan: Plan) -> DataStreamWriter:
     return session.readStream.format("rate").load().writeStream.format("noop")
 
 
-def to_files(session: SparkSession, plan: Plan) -> DataStreamWriter:
-    return session.readStream.format("rate").load().writeStream.format("parquet").option("path", "never-written")
-
-
 def once(session: SparkSession, plan: Plan) -> DataStreamWriter:
     return numbers(session, plan).trigger(availableNow=True)
 
@@ -270,7 +266,6 @@ def no_source(session: SparkSession, plan: Plan) -> DataStreamWriter:
 @pytest.mark.parametrize(
     ("build", "complaint"),
     [
-        (to_files, "write with foreachBatch"),
         (once, "^a query with trigger AvailableNowTrigger cannot be steered"),
         (no_writer, "^build must return a DataStreamWriter, not DataFrame$"),
         (no_source, "^build fails for 1 partitions: LookupError: no such topic$"),
@@ -282,4 +277,13 @@ def test_what_cannot_be_steered_is_refused_in_one_sentence(
     query = NativeQuery("refused", build)
     with pytest.raises(PenstockError, match=complaint):
         query.start(spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"))
+    assert not spark.streams.active
+
+
+def test_a_sink_that_cannot_follow_is_refused_in_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    def to_files(session: SparkSession, plan: Plan) -> DataStreamWriter:
+        return numbers(session, plan).format("parquet").option("path", str(tmp_path / "out"))
+
+    with pytest.raises(PenstockError, match="write with foreachBatch"):
+        NativeQuery("refused", to_files).start(spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"))
     assert not spark.streams.active
