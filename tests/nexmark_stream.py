@@ -12,10 +12,13 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from penstock.model import Plan
-from penstock.spark.stateful.native import STATE, NativeQuery
+from penstock.model import Plan, Slo
+from penstock.spark.stateful.engine import NativeEngine
+from penstock.spark.stateful.query import STATE, NativeQuery
 from penstock.workloads.on_spark.bids import NOBODY, SCHEMA, Bids, write
 from penstock.workloads.on_spark.nexmark import QUERIES
+
+TARGET = Slo(event_latency="10 s")
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,10 @@ class Stream:
         for last in (number, number + 1):
             write(self.bids.closing(last), self.source, last)
 
-    def native(self, spark: SparkSession, partitions: int) -> NativeQuery:
-        return NativeQuery(spark, self.build, self.checkpoint, partitions=partitions)
+    def native(self, spark: SparkSession, partitions: int) -> NativeEngine:
+        """The query, with nobody who steers it."""
+        query = NativeQuery(self.query, self.build)
+        return NativeEngine(spark, query, Plan({STATE: partitions}), self.checkpoint, TARGET)
 
     def build(self, spark: SparkSession, plan: Plan) -> DataStreamWriter:
         results = str(self.folder / "results")

@@ -143,6 +143,6 @@ def test_a_query_that_does_not_go_on_in_micro_batches_is_refused(spark: SparkSes
         spark.readStream.format("rate").load().writeStream.format("noop").trigger(availableNow=True)
         .option("checkpointLocation", str(tmp_path)).start()
     )  # fmt: skip
-    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be attached to"):
+    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
         attach(query, slo=Slo(), executors=(1, 3))
     query.stop()

@@ -6,25 +6,29 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import nexmark_stream
-from nexmark_stream import Stream
+from nexmark_stream import TARGET, Stream
 from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
-from penstock.spark.stateful.native import STATE, NativeQuery
+from penstock.spark import NativeQuery
+from penstock.spark.stateful.engine import NativeEngine
+from penstock.spark.stateful.query import STATE
 from penstock.spark.stateful.state_checkpoint import Checkpoint, Underway
 from penstock.workloads.on_spark.bids import SCHEMA
 
 pytestmark = pytest.mark.spark
 
+Build = Callable[[SparkSession, Plan], DataStreamWriter]
 
-def state_partitions(native: NativeQuery) -> set[int]:
+
+def state_partitions(native: NativeEngine) -> set[int]:
     """Partitions of every state in every batch of the query since its last start; none before its first batch."""
     return {
         int(operator["numShufflePartitions"])
@@ -107,7 +111,7 @@ def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark
     native = stream.native(spark, partitions=2)
     native.start()
     checkpoint = Checkpoint(spark, stream.checkpoint)
-    wait_for(lambda: checkpoint.last_done is not None and not checkpoint.whole, every=0.001)
+    wait_for(lambda: checkpoint.last_done >= 0 and not checkpoint.whole, every=0.001)
     native.query.stop()  # in the middle of a batch
 
     again = stream.native(spark, partitions=2)
@@ -143,6 +147,53 @@ def test_a_change_that_had_not_begun_is_made_and_one_that_was_done_is_not_made_a
         assert checkpoint.underway is None
 
 
+def test_state_that_a_change_has_written_is_gone_when_it_is_undone(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 3)
+    checkpoint = Checkpoint(spark, stream.checkpoint)
+    native = stream.native(spark, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+    native.stop()
+    checkpoint.begin(Underway(before=2, after=3))
+    checkpoint.carry_out(Underway(before=2, after=3))
+    Path(stream.checkpoint, "commits", str(checkpoint.last_done)).unlink()  # killed before this last file
+    assert not checkpoint.whole
+
+    checkpoint.undo()
+
+    assert checkpoint.whole
+    assert checkpoint.partitions == 2
+    native = stream.native(spark, partitions=2)
+    native.start()
+    stream.arrive(3, 5)
+    native.query.processAllAvailable()
+    native.apply(Plan({STATE: 4}))  # reads what the batches after the undone one have left
+    stream.close(5)
+    answer = stream.batch_answer(spark)
+    native.query.processAllAvailable()
+    wait_for(lambda: stream.results(spark) == answer, every=0.5)
+    native.stop()
+
+
+def test_a_broken_off_batch_is_no_change_that_could_be_undone(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 3)
+    checkpoint = Checkpoint(spark, stream.checkpoint)
+    native = stream.native(spark, partitions=2)
+    native.start()
+    native.query.processAllAvailable()
+    native.stop()
+    Path(stream.checkpoint, "commits", str(checkpoint.last_done)).unlink()
+    checkpoint.begin(Underway(before=2, after=3))
+    begun = checkpoint.last_begun
+
+    checkpoint.undo()
+
+    assert checkpoint.underway is None
+    assert checkpoint.last_begun == begun
+
+
 def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 1)
@@ -151,11 +202,11 @@ def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: Spark
         bids = session.readStream.schema(SCHEMA).parquet(str(stream.source))
         return bids.writeStream.format("noop")
 
-    native = NativeQuery(spark, without_state, stream.checkpoint, partitions=2)
+    native = NativeEngine(spark, NativeQuery("stateless", without_state), Plan({STATE: 2}), stream.checkpoint, TARGET)
     native.start()
     native.query.processAllAvailable()
 
-    with pytest.raises(Py4JJavaError):
+    with pytest.raises(PenstockError, match=r"^Spark cannot repartition the state: [^\n]+$"):
         native.apply(Plan({STATE: 3}))
 
     assert native.plan() == Plan({STATE: 2})
@@ -196,13 +247,43 @@ def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: P
         native.read()
 
 
+def numbers(session: SparkSession, plan: Plan) -> DataStreamWriter:
+    return session.readStream.format("rate").load().writeStream.format("noop")
+
+
+def once(session: SparkSession, plan: Plan) -> DataStreamWriter:
+    return numbers(session, plan).trigger(availableNow=True)
+
+
+def no_writer(session: SparkSession, plan: Plan) -> DataStreamWriter:
+    return session.readStream.format("rate").load()  # type: ignore[return-value]
+
+
+def no_source(session: SparkSession, plan: Plan) -> DataStreamWriter:
+    raise LookupError("no such topic")
+
+
+@pytest.mark.parametrize(
+    ("build", "complaint"),
+    [
+        (once, "^a query with trigger AvailableNowTrigger cannot be steered"),
+        (no_writer, "^build must return a DataStreamWriter, not DataFrame$"),
+        (no_source, "^build fails for 1 partitions: LookupError: no such topic$"),
+    ],
+)
+def test_what_cannot_be_steered_is_refused_in_one_sentence(
+    build: Build, complaint: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    query = NativeQuery("refused", build)
+    with pytest.raises(PenstockError, match=complaint):
+        query.start(spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"))
+    assert not spark.streams.active
+
+
 def test_a_sink_that_cannot_follow_is_refused_in_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
-    query = NativeQuery(
-        spark,
-        lambda session, plan: session.readStream.format("rate").load().writeStream.format("parquet").option(
-            "path", str(tmp_path / "out")
-        ),
-        str(tmp_path / "checkpoint"),
-    )  # fmt: skip
+    def to_files(session: SparkSession, plan: Plan) -> DataStreamWriter:
+        return numbers(session, plan).format("parquet").option("path", str(tmp_path / "out"))
+
     with pytest.raises(PenstockError, match="write with foreachBatch"):
-        query.start()
+        NativeQuery("refused", to_files).start(spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"))
+    assert not spark.streams.active

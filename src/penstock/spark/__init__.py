@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from penstock.spark.ends.table_sink import table
     from penstock.spark.microbatch.python_meter import metered
     from penstock.spark.pipeline import Pipeline
-    from penstock.spark.stateful.native import NativeQuery
+    from penstock.spark.stateful.query import NativeQuery
     from penstock.spark.topics.kafka import kafka
 
 # No module or package beside this one bears the name of what it offers: once imported, it would stand in the way.
 _HOME = {
     "Function": "ends.function",
-    "NativeQuery": "stateful.native",
+    "NativeQuery": "stateful.query",
     "Pipeline": "pipeline",
     "attach": "attached.query",
     "files": "ends.file_sink",

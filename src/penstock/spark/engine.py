@@ -1,18 +1,19 @@
-"""What both engines offer to the loop and to whoever runs a pipeline."""
+"""What every engine offers to the loop and to whoever runs a job."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
-from penstock.model import Actuation, Execution, Plan, Sample
+from penstock.model import Actuation, Execution, Plan, Sample, Topology
 
 
 class Engine(Protocol):
-    """Runs a pipeline on Spark, measures it and changes it: monitor, actuator and clock of the loop in one."""
+    """Runs a job on Spark, measures it and changes it: monitor, actuator and clock of the loop in one."""
 
     execution: ClassVar[Execution]
     actuation: ClassVar[Actuation]
+    topology: Topology
 
     def start(self) -> None:
         """Begin, or go on from the checkpoint."""

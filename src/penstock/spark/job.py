@@ -1,9 +1,10 @@
-"""Puts a pipeline, an engine and the control loop together, and lets them run."""
+"""Puts an engine and the control loop together, and lets them run: for pipelines, and for stateful native queries."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -32,10 +33,8 @@ CLUSTER_INTERVAL_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Options:
-    """How a pipeline is run.
+    """How a job is steered.
 
-    engine            "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka
-                      with native operators, tens of milliseconds, a change restarts what it touches within a second
     policy            a name out of `penstock policies`, or a policy
     policy_options    its options by name
     mode              "active", "monitor" (decide and record, never act) or "off"
@@ -45,11 +44,11 @@ class Options:
     store             where cycles and models are kept, a URL or a store; None: a SQLite file beside a checkpoint on a
                       local disk, else the memory of this process
     interval_seconds  from one decision to the next
-    batch_seconds     from one micro-batch to the next, or the length of a batch in real time; None: what suits each
+    batch_seconds     from one micro-batch to the next, or the length of a batch in real time; None: what suits the
+                      engine, while a native query keeps its own trigger
     listener          told of every cycle
     """
 
-    engine: str = "microbatch"
     policy: Policy | str = "ds2"
     policy_options: Mapping[str, Any] | None = None
     mode: Mode | str = Mode.ACTIVE
@@ -62,20 +61,22 @@ class Options:
     listener: Callable[[Cycle], None] = field(default=lambda cycle: None)
 
     def __post_init__(self) -> None:
-        check_choice("engine", self.engine, ENGINES)
         check_choice("mode", str(self.mode), [mode.value for mode in Mode])
         check_number("interval_seconds", self.interval_seconds, 0.1)
         check_number("batch_seconds", self.batch_seconds, 0.05)
 
 
 class RunningJob:
-    """A pipeline that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
+    """A job that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
 
-    def __init__(self, engine: Engine, controller: Controller, store: Store, topology: Topology) -> None:
+    def __init__(self, engine: Engine, controller: Controller, store: Store) -> None:
         self.engine = engine
         self.controller = controller
-        self.topology = topology
         self._store = store
+
+    @property
+    def topology(self) -> Topology:
+        return self.engine.topology
 
     @property
     def plan(self) -> Plan:
@@ -98,49 +99,66 @@ class RunningJob:
         self.stop()
 
 
-def start(pipeline: Pipeline, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> RunningJob:
+def start(
+    pipeline: Pipeline, spark: SparkSession, *, slo: Slo, checkpoint: str, engine: str = "microbatch", **options: Any
+) -> RunningJob:
     """See `Pipeline.start`."""
+    check_choice("engine", engine, ENGINES)
     chosen = Options(**options)
+    check_checkpoint(checkpoint)
+    pipeline.topology()
+    trials = dry_run(spark, pipeline)
+    return steer(_engine(engine, chosen, spark, pipeline, trials, checkpoint), pipeline.name, slo, checkpoint, chosen)
+
+
+def check_checkpoint(checkpoint: str) -> None:
     if not checkpoint:
         raise InvalidValueError(
             "checkpoint", "must name a folder: without it nobody knows where to go on after a crash"
         )
-    pipeline.topology()
-    trials = dry_run(spark, pipeline)
-    policy = POLICIES.create(chosen.policy, chosen.policy_options) if isinstance(chosen.policy, str) else chosen.policy
-    store = _store(chosen.store, checkpoint, pipeline.name)
-    engine = _engine(chosen, spark, pipeline, trials, checkpoint)
-    loop = Loop(
-        topology=pipeline.topology(engine.actuation),
-        slo=slo,
-        policy=policy,
-        monitor=engine,
-        actuator=engine,
-        store=store,
-        clock=engine,
-        guards=chain() if chosen.guards is None else chosen.guards,
-        forecaster=None if chosen.forecaster is None else FORECASTERS.create(chosen.forecaster),
-        execution=engine.execution,
-        mode=Mode(chosen.mode),
-        settings=Settings(interval_seconds=chosen.interval_seconds),
-    )
-    resumed = loop.resume()
-    if chosen.plan is None and resumed is not None:
-        engine.apply(resumed)  # the job has not begun: it simply starts with this plan
-    engine.start()
-    controller = Controller(loop, chosen.listener)
+
+
+def steer(engine: Engine, name: str, slo: Slo, checkpoint: str, options: Options) -> RunningJob:
+    """Start a job with the control loop beside it; where an earlier one was, go on with its plan and its models."""
+    policy = options.policy
+    if isinstance(policy, str):
+        policy = POLICIES.create(policy, options.policy_options)
+    forecaster = None if options.forecaster is None else FORECASTERS.create(options.forecaster)
+    store = _store(options.store, checkpoint, name)
+    with ExitStack() as unless_it_starts:
+        unless_it_starts.callback(store.close)
+        loop = Loop(
+            topology=engine.topology,
+            slo=slo,
+            policy=policy,
+            monitor=engine,
+            actuator=engine,
+            store=store,
+            clock=engine,
+            guards=chain() if options.guards is None else options.guards,
+            forecaster=forecaster,
+            execution=engine.execution,
+            mode=Mode(options.mode),
+            settings=Settings(interval_seconds=options.interval_seconds),
+        )
+        resumed = loop.resume()
+        if options.plan is None and resumed is not None:
+            engine.apply(resumed)  # the job has not begun: it simply starts with this plan
+        engine.start()
+        unless_it_starts.pop_all()
+    controller = Controller(loop, options.listener)
     controller.start()
-    return RunningJob(engine, controller, store, loop.topology)
+    return RunningJob(engine, controller, store)
 
 
 def _engine(
-    chosen: Options, spark: SparkSession, pipeline: Pipeline, trials: dict[str, Trial], checkpoint: str
+    engine: str, chosen: Options, spark: SparkSession, pipeline: Pipeline, trials: dict[str, Trial], checkpoint: str
 ) -> Engine:
     from penstock.spark.microbatch.engine import MicroBatchEngine
     from penstock.spark.realtime.engine import RealTimeEngine
 
     plan = chosen.plan or Plan.smallest(pipeline.topology())
-    if chosen.engine == "realtime":
+    if engine == "realtime":
         return RealTimeEngine(spark, pipeline, trials, plan, checkpoint, batch_seconds=chosen.batch_seconds or 5.0)
     return MicroBatchEngine(spark, pipeline, trials, plan, checkpoint, batch_seconds=chosen.batch_seconds or 1.0)
 

@@ -120,7 +120,10 @@ class Pipeline:
     def start(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> RunningJob:
         """Check everything, then start the job with Penstock beside it, and return at once.
 
-        The options are those of `penstock.spark.job.Options`.
+        engine  "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka with
+                native operators, tens of milliseconds, a change restarts what it touches within a second
+
+        The other options are those of `penstock.spark.job.Options`.
         """
         from penstock.spark.job import start
 

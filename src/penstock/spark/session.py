@@ -22,8 +22,17 @@ SETTINGS = {
     ),
 }
 
-ON_THIS_MACHINE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-"""Only where no other machine must reach the driver."""
+ON_THIS_MACHINE = {
+    # No other machine must reach the driver.
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    # On a local disk the default one starts a process for every file of a checkpoint that it looks at; renaming is
+    # atomic with this one as well.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+"""Only where everything stays on this machine."""
 
 
 def local_session(

@@ -21,6 +21,7 @@ from penstock.spark.attached.batch_cost import batch_seconds
 from penstock.spark.attached.monitor import QueryMonitor
 from penstock.spark.attached.savings import Report, Savings
 from penstock.spark.attached.stage_work import StageWork
+from penstock.spark.attached.trigger import trigger_seconds
 from penstock.spark.cluster.executors import Executors
 from penstock.spark.cluster.state_holders import state_holders
 from penstock.spark.cluster.whole_executors import ExecutorActuator, WholeExecutors
@@ -98,7 +99,9 @@ def attach(
     least, most = _bounds(executors)
     check_choice("mode", mode, [each.value for each in Mode])
     seconds = duration("interval", interval).total_seconds()
-    context, trigger_seconds = _context(), _trigger_seconds(query)
+    if not hasattr(query, "_jsq"):
+        raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
+    context, between_batches = _context(), trigger_seconds(query)
     theirs = Executors(context)
     if theirs.most is not None and most > theirs.most:
         raise InvalidValueError("executors", f"must be at most {theirs.most}: spark.cores.max has room for no more")
@@ -108,7 +111,7 @@ def attach(
     )
     work = StageWork(context, str(query.runId))
     monitor = QueryMonitor(
-        query, work, theirs.present, clock, batch_seconds(slo, trigger_seconds), lambda: actuator.settled_at
+        query, work, theirs.present, clock, batch_seconds(slo, between_batches), lambda: actuator.settled_at
     )
     if store is None or isinstance(store, str):
         store = open_store(store, job=query.name or str(query.id))
@@ -162,17 +165,3 @@ def _context() -> SparkContext:
     if context is None:
         raise PenstockError("there is no Spark context in this process: attach in the driver that started the query")
     return context
-
-
-def _trigger_seconds(query: StreamingQuery) -> float:
-    """The interval between two batches, 0 for none; refuses a query that does not run in micro-batches."""
-    if not hasattr(query, "_jsq"):
-        raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
-    trigger = query._jsq.streamingQuery().trigger()
-    kind = trigger.getClass().getSimpleName()
-    if kind == "ProcessingTimeTrigger":
-        return float(trigger.intervalMs()) / 1e3
-    raise PenstockError(
-        f"a query with trigger {kind.removesuffix('$')} cannot be attached to, only one that goes on in micro-batches; "
-        "a Pipeline runs in real-time mode under Penstock"
-    )
