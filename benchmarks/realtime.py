@@ -24,8 +24,8 @@ from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.realtime.meter import MEASURE_ONE_IN
 from penstock.spark.realtime.quiet import hush_stopped_tasks
-from penstock.spark.realtime.segment_query import KEEP_EVERY_STAGE, settings_for_a_moment
-from penstock.spark.session import local_session
+from penstock.spark.realtime.segment_query import KEEP_EVERY_STAGE
+from penstock.spark.session import local_session, settings_for_a_moment
 from penstock.spark.topics.broker import Broker
 from penstock.spark.topics.jars import connector_jars
 from penstock.spark.topics.kafka import kafka

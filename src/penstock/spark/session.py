@@ -1,10 +1,12 @@
-"""A local Spark session for demos, tests and sweeps: quiet, without a UI, with the Python that runs this."""
+"""A local Spark session for demos, tests and sweeps: quiet, without a UI, with the Python that runs this. And how a
+session has other settings for a moment."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -60,3 +62,16 @@ def local_session(
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+@contextmanager
+def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A query keeps the settings it was started under; the session gets its own back."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +22,7 @@ from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.stage_cpu import cpu_seconds
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
+from penstock.spark.session import settings_for_a_moment
 from penstock.spark.stamp import stamped
 from penstock.spark.topics.kafka import Kafka, message
 
@@ -206,16 +205,3 @@ def _read_by(progress: dict[str, Any], end: str) -> dict[str, int]:
         for source in progress["sources"]
         for topic, partitions in (source[end] or {}).items()
     }  # fmt: skip
-
-
-@contextmanager
-def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """A query keeps the settings it was started under; the session gets its own back."""
-    before = {name: spark.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, earlier in before.items():
-            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)

@@ -11,8 +11,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
@@ -28,6 +27,7 @@ from penstock.spark.attached.stage_work import StageWork
 from penstock.spark.attached.trigger import trigger_seconds
 from penstock.spark.cluster.executors import Executor
 from penstock.spark.engine import Engine
+from penstock.spark.session import settings_for_a_moment
 from penstock.spark.stateful.query import STATE, NativeQuery
 from penstock.spark.stateful.state_checkpoint import PARTITIONS, Checkpoint, Underway
 
@@ -212,7 +212,7 @@ class NativeEngine(Engine):
     def _started(self, writer: DataStreamWriter) -> StreamingQuery:
         """A query takes the settings of its session along when it starts."""
         changelog = self._spark.conf.get(CHANGELOG, None) or "true"
-        with _settings(self._spark, {PARTITIONS: str(self._partitions), CHANGELOG: changelog}):
+        with settings_for_a_moment(self._spark, {PARTITIONS: str(self._partitions), CHANGELOG: changelog}):
             return writer.start()
 
     def _run(self, writer: DataStreamWriter) -> None:
@@ -239,22 +239,6 @@ class NativeEngine(Engine):
     def _finish_batch(self) -> None:
         """Run the batch that was broken off, and no other: only a whole checkpoint can be repartitioned."""
         self._started(self._writer(self._partitions).trigger(once=True)).awaitTermination()
-
-
-@contextmanager
-def _settings(spark: SparkSession, ours: Mapping[str, str]) -> Iterator[None]:
-    """Settings of the session for a moment; those of other queries stay as they were."""
-    before = {key: spark.conf.get(key, None) for key in ours}
-    for key, value in ours.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
 
 
 def _batches_finished(query: StreamingQuery) -> int:
