@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.spark.jvm_clock import nanoseconds, now
 from penstock.spark.realtime.meter import Meter, latency_of
 from penstock.spark.stamp import stamped
-from penstock.spark.tally import Remembered, Sample, Tally
+from penstock.spark.tally import Gathered, Remembered, Tally
 
 pytestmark = pytest.mark.spark
 
@@ -53,7 +53,7 @@ def test_one_in_many_is_timed_and_all_are_counted(spark: SparkSession) -> None:
 
 
 def test_a_tally_leaves_out_nulls_and_adds_up_over_tasks(spark: SparkSession) -> None:
-    tally, sample = Tally(spark), Sample(spark)
+    tally, sample = Tally(spark), Gathered(spark)
     hundreds = F.when(F.col("id") % 100 == 0, F.col("id"))
     run(spark.range(1_000).repartition(3).where(tally.adding(hundreds)).where(sample.adding(hundreds)))
     assert (tally.sum, tally.count) == (4_500, 10)

@@ -41,7 +41,7 @@ class Tally:
         return values
 
 
-class Sample:
+class Gathered:
     """The values themselves, in no order, since they were last taken out. Whole numbers only."""
 
     def __init__(self, spark: SparkSession) -> None:

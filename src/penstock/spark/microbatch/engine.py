@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import numpy as np
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -29,6 +30,7 @@ from penstock.spark.microbatch.stages import Jobs, StageReader
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment, segments
 from penstock.spark.stamp import CREATED, STAMP, stamped
+from penstock.spark.tally import Gathered
 
 WARM_UP_BATCHES = 2
 """Python workers start when a slot is first used, and Spark compiles what it has not seen: these are slow."""
@@ -37,10 +39,8 @@ REMEMBERED_BATCHES = 1_000
 READ_BATCHES = 4
 """Of a window. To read the stages of a batch takes milliseconds of the driver's time; a few show what all are like."""
 
-OBSERVING_SECONDS = 0.3e-6
-"""What it costs to look at a record's time of creation."""
-WORTH = 0.005
-"""The share of the work that we may take for looking."""
+LOOKED_AT = 500
+"""Records of a batch, at least, whose times of creation are looked at."""
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
@@ -62,7 +62,7 @@ class _Ran:
     batch: Batch
     number: int
     jobs: tuple[tuple[Segment, Jobs, int | None], ...]
-    observation: Observation | None
+    created: tuple[int, ...]
     measured_inside: dict[str, float]
 
 
@@ -104,8 +104,8 @@ class MicroBatchEngine:
         self._progress = ProgressListener(lambda: None if self._query is None else str(self._query.runId))
         self._ran: deque[_Ran] = deque(maxlen=REMEMBERED_BATCHES)
         self._warming = WARM_UP_BATCHES
-        self._observe_next = True
-        self._seconds_per_record = 1.0
+        self._created = Gathered(spark)
+        self._records_per_batch = 0.0
         self._read_until = self._offered_at = self._clock.now()
         self._done = 0
         self._backlog: float | None = None
@@ -161,16 +161,14 @@ class MicroBatchEngine:
 
     def read(self) -> Sequence[Sample]:
         ran = self._finished()
-        self._observe_next = True
         backlog, input_rate = self._arrivals()
         since = self._read_until
         if not ran:
             return self._idle(since, backlog, input_rate)
         self._read_until = ran[-1].batch.ended
         looked_at = _spread(len(ran), READ_BATCHES) if self._metering else set()
-        looked_at |= {index for index, one in enumerate(ran) if one.observation is not None and index < READ_BATCHES}
         batches = [self._measured(one) if index in looked_at else one.batch for index, one in enumerate(ran)]
-        self._seconds_per_record = sum(b.seconds for b in batches) / max(1, sum(b.records for b in batches))
+        self._records_per_batch = sum(batch.records for batch in batches) / len(batches)
         return samples(self.topology, batches, since, input_rate, backlog)
 
     # One batch -------------------------------------------------------------------------------------------------------
@@ -190,15 +188,12 @@ class MicroBatchEngine:
         with self._lock:  # the plan of a batch is that of its beginning
             plan, warm_up = self._plan, self._warming > 0
             self._warming -= warm_up
-            observe = self._metering and (self._observe_next or self._seconds_per_record > OBSERVING_SECONDS / WORTH)
-            self._observe_next = False
         began = self._clock.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
         source = stamped(frame, self.pipeline.source.created, self._now)
-        observation = Observation() if observe else None
-        if observation is not None:
-            source = source.observe(observation, *_times_of_creation())
+        if self._metering:
+            source = source.where(self._created.adding(_time_of_creation(one_in(self._records_per_batch))))
         inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
@@ -212,7 +207,7 @@ class MicroBatchEngine:
         batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
         own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
         with self._lock:
-            self._ran.append(_Ran(batch, number, tuple(jobs), observation, own))
+            self._ran.append(_Ran(batch, number, tuple(jobs), tuple(self._created.taken()), own))
 
     def _run_segment(
         self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
@@ -283,11 +278,12 @@ class MicroBatchEngine:
             work |= attribute(self._links(segment), stages, counted, trailing)
         for name, seconds in ran.measured_inside.items():
             work[name] = replace(work[name], useful_seconds=seconds, shared_seconds=seconds / ran.batch.plan[name])
-        created: dict[str, Any] = ran.observation.get if ran.observation is not None else {}
-        if not created.get("quantiles"):
+        if not ran.created:
             return replace(ran.batch, work=work)
-        quantiles = tuple(micros / 1e6 for micros in created["quantiles"])
-        return replace(ran.batch, work=work, created=quantiles, mean_created=created["mean"] / 1e6)
+        created = np.array(ran.created) / 1e6
+        return replace(
+            ran.batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
+        )
 
     def _measured_inside(self) -> dict[str, float]:
         """Useful seconds so far of the operators that measure themselves."""
@@ -305,9 +301,9 @@ class MicroBatchEngine:
 
 
 def _kept_apart(frame: DataFrame) -> DataFrame:
-    """The same records. A sample of all of them is a wall in the optimiser's way: it would carry the filters of an
-    operator through the shuffle in front of it, to run them with the parallelism of another."""
-    return frame.sample(fraction=1.0, seed=0)
+    """The same records. A condition that is not deterministic is a wall in the optimiser's way: it would carry the
+    filters of an operator through the shuffle in front of it, to run them with the parallelism of another."""
+    return frame.where(F.spark_partition_id() >= 0)
 
 
 @contextmanager
@@ -321,9 +317,19 @@ def _silent_gateway() -> Iterator[None]:
         gateway.disabled = False
 
 
-def _times_of_creation() -> tuple[Column, Column]:
-    micros = F.unix_micros(F.col(f"{STAMP}.{CREATED}"))
-    return F.percentile_approx(micros, list(QUANTILES), 1_000).alias("quantiles"), F.avg(micros).alias("mean")
+def _time_of_creation(one_in: int) -> Column:
+    """In microseconds, of one record in so many. The seed is fixed: a new one would have the code compiled anew."""
+    return F.when(F.rand(0) < 1 / one_in, F.unix_micros(F.col(f"{STAMP}.{CREATED}")))
+
+
+def one_in(records: float) -> int:
+    """How many records of a batch may go by for one whose time is looked at. There are few different answers, since
+    each has the code compiled anew.
+
+    >>> one_in(300), one_in(5_000), one_in(200_000)
+    (1, 8, 256)
+    """
+    return 1 << int(max(1.0, records / LOOKED_AT)).bit_length() - 1
 
 
 def _spread(count: int, wanted: int) -> set[int]:

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import Latency
 from penstock.spark.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.stamp import CREATED, STAMP, TAKEN
-from penstock.spark.tally import Remembered, Sample, Tally, worked_out
+from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 
 MEASURE_ONE_IN = 32
 NOT_TIMED = 0
@@ -38,7 +38,7 @@ class Meter:
         self._started = [Remembered(spark) for _ in range(operators)]
         self._left = [_Read(Tally(spark)) for _ in range(operators)]
         self._inside = [_Read(Tally(spark)) for _ in range(operators)]
-        self._latency = {kind: Sample(spark) for kind in SINCE}
+        self._latency = {kind: Gathered(spark) for kind in SINCE}
 
     # Into the plan ---------------------------------------------------------------------------------------------
 
