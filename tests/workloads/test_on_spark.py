@@ -132,6 +132,15 @@ def answer(chosen: OnSpark, records: int = RECORDS) -> Answer:
     return ANSWERS[chosen.name]([value.decode() for value in chosen.values(np.arange(records))])
 
 
+@pytest.mark.parametrize("name", ANSWERS)
+def test_as_many_records_reach_the_ends_as_the_job_declares(name: str) -> None:
+    records = 20_000
+    ends = Counter(operator for operator, _ in answer(JOBS[name], records).elements())
+    declared = {end: JOBS[name].visits.get(end, 1.0) for end in ends}
+
+    assert {end: count / records for end, count in ends.items()} == pytest.approx(declared, rel=0.05)
+
+
 # What Spark makes of them --------------------------------------------------------------------------------------------
 
 
