@@ -2,7 +2,7 @@
 
 A module lists its jobs in `JOBS`. They are the workloads of the same name, scaled down to what a laptop carries: an
 operator waits for its service time instead of computing, as one that calls a service does, so that many instances
-find room on few cores, and loads are such that plans come out as in the paper.
+find room on few cores, and the instances of a plan stand in the relations of the paper's.
 
 Two things differ from the simulated ones, because both of Spark's engines must run them. An operator sends all of its
 output to each operator behind it: where the paper splits a stream, the ones behind drop what is not theirs. And none
