@@ -110,6 +110,23 @@ def twitter_complex(values: Sequence[str]) -> Answer:
     return seen("store", rows)
 
 
+def linear(values: Sequence[str]) -> Answer:
+    return seen("sink", [(value, value.upper()) for value in values])
+
+
+def twitter(values: Sequence[str]) -> Answer:
+    feelings = {"love": 1, "sun": 1, "hate": -1, "rain": -1}
+    rows = []
+    for number, author, followers, words in (value.split(",") for value in values):
+        mood = sum(feelings.get(word, 0) for word in words.split())
+        rows.append((int(number), author, (mood > 0) - (mood < 0), int(followers) > 10_000))
+    return seen("store", rows)
+
+
+def wordcount(values: Sequence[str]) -> Answer:
+    return seen("sink", [(line.lower(), 1) for line in values])
+
+
 def dns(values: Sequence[str]) -> Answer:
     rows = []
     for number, client, kind, name in (value.split(",") for value in values):
@@ -123,13 +140,18 @@ def dns(values: Sequence[str]) -> Answer:
 
 ANSWERS: dict[str, Callable[[Sequence[str]], Answer]] = {
     "advertising": advertising, "clicks": clicks, "diamond": diamond, "dns": dns, "dp_top_n": dp_top_n,
-    "dp_wordcount": dp_wordcount, "star": star, "twitter_complex": twitter_complex, "yahoo": yahoo,
-    "yahoo_open_store": yahoo,
+    "dp_wordcount": dp_wordcount, "linear": linear, "star": star, "twitter": twitter,
+    "twitter_complex": twitter_complex, "wordcount": wordcount, "yahoo": yahoo, "yahoo_open_store": yahoo,
 }  # fmt: skip
+"""Those that only bring another load have the operators, and the answer, of the job that they are made of."""
 
 
 def answer(chosen: OnSpark, records: int = RECORDS) -> Answer:
     return ANSWERS[chosen.name]([value.decode() for value in chosen.values(np.arange(records))])
+
+
+def test_only_jobs_with_the_operators_of_another_have_no_answer_here() -> None:
+    assert JOBS.keys() - ANSWERS.keys() == {"linear_peaks", "twitter_raw"}
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -13,8 +13,8 @@ class RunsOn(StrEnum):
 
 
 PIPELINES = frozenset({
-    "advertising", "clicks", "diamond", "dns", "dp_top_n", "dp_wordcount", "star", "twitter_complex", "yahoo",
-    "yahoo_open_store",
+    "advertising", "clicks", "diamond", "dns", "dp_top_n", "dp_wordcount", "linear", "linear_peaks", "star", "twitter",
+    "twitter_complex", "twitter_raw", "wordcount", "yahoo", "yahoo_open_store",
 })  # fmt: skip
 """Those of `penstock.workloads.on_spark.jobs()`: all of their operators are native and keep no state."""
 
