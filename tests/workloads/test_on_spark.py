@@ -36,7 +36,7 @@ from spark_jobs import until
 pytestmark = pytest.mark.spark
 
 JOBS = jobs()
-RECORDS = 200
+RECORDS = 120
 Row = tuple[Any, ...]
 Answer = Counter[tuple[str, Row]]
 """How often each row came out of which operator."""
@@ -189,7 +189,7 @@ def test_micro_batches_give_the_answer_of_plain_python(name: str, spark: SparkSe
 
     pipeline = between(chosen, replay(constant(1e6, RECORDS / 1e6), chosen.values), collect)
     topology = pipeline.topology()
-    plan = Plan({each.name: min(6, each.max) for each in topology.operators})
+    plan = Plan({each.name: min(4, each.max) for each in topology.operators})
     engine = MicroBatchEngine(
         spark, pipeline, dry_run(spark, pipeline), plan, str(tmp_path / "checkpoint"), batch_seconds=0.05
     )
