@@ -19,7 +19,7 @@ from penstock.cli.output import INTERRUPTED
 from penstock.cli.running import show, verdict
 from penstock.guards import chain
 from penstock.live import NOWHERE, LiveRun, Stage, most_that_fit, stage
-from penstock.model import Cycle, Execution, Plan, Sample, Slo
+from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.policies import POLICIES
 from penstock.report.folder import ReportFolder
 from penstock.report.journal import Journal
@@ -53,6 +53,9 @@ MOST = 12
 IN_TURN_SECONDS = 1.5
 """What the target of a job in micro-batches grows by with each operator: in turn, each is one more stage to plan."""
 
+JUST_BUSY = {Execution.AT_ONCE: 0.5, Execution.IN_TURN: 1.0}
+"""How busy the first plan may be. In turn, what every batch costs leaves some room as it is."""
+
 # A demo lives a minute: what takes minutes by default takes seconds here.
 GUARDS: dict[str, dict[str, Any] | None] = {
     "patience": {"seconds": 6.0},
@@ -82,6 +85,8 @@ def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, re
 
 def _run(chosen: OnSpark, place: Stage, policy: str, seconds: float | None) -> LiveRun:
     setting, trace = SETTINGS[place.engine], chosen.trace
+    # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
+    first = chosen.sized_for(trace.rates[0], place.execution, busy=JUST_BUSY[place.execution])
     most = MOST if place.execution is Execution.IN_TURN else min(MOST, most_that_fit(chosen.pipeline))
     return LiveRun(
         stage=place,
@@ -93,10 +98,14 @@ def _run(chosen: OnSpark, place: Stage, policy: str, seconds: float | None) -> L
         policy_options=POLICY_OPTIONS.get(policy),
         guards=chain(GUARDS),
         forecaster=FORECASTER,
-        plan=chosen.start,
+        plan=_within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
         interval_seconds=setting.interval_seconds,
         batch_seconds=setting.batch_seconds,
     )
+
+
+def _within(topology: Topology, plan: Plan) -> Plan:
+    return Plan({name: topology.clamp(name, k) for name, k in plan.parallelism.items()})
 
 
 def _slo(chosen: OnSpark, execution: Execution) -> Slo:
@@ -108,8 +117,7 @@ def _slo(chosen: OnSpark, execution: Execution) -> Slo:
 
 def _watch(chosen: OnSpark, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
     recorder = Recorder(run.slo)
-    wanted, topology = chosen.sized_for(run.trace.peak, run.stage.execution), run.pipeline(NOWHERE, NOWHERE).topology()
-    fixed = Plan({name: topology.clamp(name, k) for name, k in wanted.parallelism.items()})
+    fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.stage.execution))
     samples: list[Sample] = []
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
