@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from penstock.model import Latency, Plan
+from penstock.spark.realtime.batch import Batch, Metered
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
-from penstock.spark.realtime.meter import Metered
-from penstock.spark.realtime.segment_query import Batch, Wiring
+from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.realtime.windows import Windows
 from penstock.spark.segments import Segment
 from penstock.spark.topics.growth import Growth
@@ -33,7 +33,7 @@ def batch(
 ) -> Batch:  # fmt: skip
     return Batch(
         number, False, start, end, records, {topic: consumed - records}, {topic: consumed},
-        {name: Metered(out, inside)}, {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
+        {name: Metered(out, inside, cpu)}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_what_waits_for_a_segment_waits_for_its_slowest_operator(growth: Growth)
     segment = Segment(names, (), (), (OUT,))
     ledger = Ledger(replace(wiring("count", ("in",), "out"), segment=segment), {"in": 0})
     one = batch(0, 0, 5, 200, 200, consumed=200)
-    spent = {name: Metered(200, seconds) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
+    spent = {name: Metered(200, seconds, None) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
     ledger.add([replace(one, operators=spent)])
     [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, plan)
     assert sample.backlog == 300
