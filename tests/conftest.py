@@ -1,8 +1,40 @@
-"""The same examples on every run, and no bound on the wall clock: a slow machine fails nothing."""
+"""The same examples on every run, and no bound on the wall clock: a slow machine fails nothing.
 
+One Spark and one Kafka broker for all tests that need them: they take seconds to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.spark.topics.broker import Broker
 
 settings.register_profile(
     "penstock", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("penstock")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    from penstock.spark.session import local_session
+    from penstock.spark.topics.jars import connector_jars
+
+    session = local_session("local[16]", jars=connector_jars())
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    from penstock.spark.topics.broker import Broker
+
+    with Broker() as running:
+        yield running

@@ -1,4 +1,4 @@
-"""The page of the jobs that can be simulated."""
+"""The page of the jobs that come with Penstock."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from penstock.report.story import targets
 from penstock.report.words import rate, span
 from penstock.simulator.job import Behaviour, Engine
 from penstock.workloads import Workload, workloads
+from penstock.workloads.runs_on import RunsOn, runs_on, told
 
 
 def workloads_page() -> str:
@@ -16,13 +17,23 @@ def workloads_page() -> str:
         "A workload is a job with the target and the load that it is usually tried with: `penstock simulate NAME`. "
         "Another load comes from `--trace`, another target from `--slo-...`; another job you "
         "[describe in Python](../how-to/describe-your-job.md).",
-        table(["name", "what it is"], [[f"[{each.name}](#{each.name})", each.summary] for each in found]),
+        "All run on the simulator. Most run on Spark as well, in micro-batches and in real time, scaled down to a "
+        "laptop: `penstock demo --workload NAME`. There an operator waits its service time for each record, an event "
+        "means as much work to each operator as in the simulated job, and what counts emits increments.",
+        table(
+            ["name", "what it is", "on Spark"],
+            [[f"[{each.name}](#{each.name})", each.summary, _on_spark(each)] for each in found],
+        ),
         *(_one(each) for each in found),
         "## What describes an operator",
         fields_table(Behaviour, defaults=True),
         "## What describes an engine",
         fields_table(Engine, defaults=True),
     )
+
+
+def _on_spark(workload: Workload) -> str:
+    return ", ".join(place for place in runs_on(workload.name) if place is not RunsOn.SIMULATOR)
 
 
 def _one(workload: Workload) -> str:
@@ -44,6 +55,7 @@ def _one(workload: Workload) -> str:
         f"Operators run `{engine.execution}`; a change of plan is a `{engine.change}` with "
         f"{span(engine.downtime_seconds)} of standstill.",
         f"Saved resources are measured against: {job.largest_plan}.",
+        f"Runs on: {told(workload.name)}.",
     )
     head = ["operator", "after", "at first", "bounds", "ms a record", "capped at"]
     return "\n\n".join((

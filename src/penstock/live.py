@@ -23,11 +23,12 @@ from penstock.spark.ends.endpoints import Sink, Source
 from penstock.spark.ends.file_sink import Files
 from penstock.spark.ends.replayed import Values, replay
 from penstock.spark.pipeline import Pipeline
+from penstock.spark.segments import segments
 from penstock.spark.session import local_session
 from penstock.spark.topics.broker import Broker
 from penstock.spark.topics.feeder import Feeder
 from penstock.spark.topics.jars import connector_jars
-from penstock.spark.topics.kafka import kafka
+from penstock.spark.topics.kafka import Kafka, kafka
 from penstock.workloads.rates import constant
 
 Listener = Callable[[Cycle], None]
@@ -37,6 +38,8 @@ START_SECONDS = 20.0
 """A query that starts is given so long to answer before records are sent to it."""
 MOST_SECONDS_A_BATCH = 2.0
 """Of load at its peak: a job that has fallen behind works it off in batches that still end soon."""
+SLOTS = 32
+"""Of the Spark that `stage` starts. Operators that wait leave the few cores of a laptop to others."""
 PARTITIONS = 1
 """Of the topics of a demo. A reader holds a slot for each, and one is enough for the rates of a laptop."""
 
@@ -55,7 +58,7 @@ class Stage:
 
 
 @contextmanager
-def stage(engine: str, master: str = "local[32]") -> Iterator[Stage]:
+def stage(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[Stage]:
     """Starts what the engine needs, and ends it."""
     with ExitStack() as stack:
         realtime = engine == "realtime"
@@ -68,6 +71,7 @@ def stage(engine: str, master: str = "local[32]") -> Iterator[Stage]:
 class LiveRun:
     """A pipeline, made for a source and a sink, under a policy for as long as the trace lasts.
 
+    Where several of its operators have a sink, each gets one of its own.
     `warm_up_seconds` of a light load come first, under the largest plan, and are not measured: Spark compiles the job,
     and starts what every slot needs.
     """
@@ -139,16 +143,38 @@ class LiveRun:
             return outcome, pipeline.name
 
     def _wired(self, folder: Path) -> tuple[Pipeline, Feeder | None]:
-        """The pipeline between real ends: a replay and files, or two topics and somebody who fills the first."""
+        """The pipeline between real ends: a replay and files, or topics and somebody who fills the first."""
         most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
         source, broker = replay(self.trace, self.values, max_records_per_batch=most), self.stage.broker
         if broker is None:
-            return self.pipeline(source, Files(str(folder / "out"), "json")), None
-        topics = [f"{name}-{uuid4().hex[:8]}" for name in ("in", "out")]
-        for topic in topics:
-            broker.create_topic(topic, PARTITIONS)
-        inlet, outlet = (kafka(topic, servers=broker.servers) for topic in topics)
-        return self.pipeline(inlet, outlet), Feeder(source, topics[0], broker.servers)
+            return self._between(source, lambda operator: Files(str(folder / "out" / operator), "json")), None
+
+        def topic(name: str) -> Kafka:
+            made = kafka(f"{name}-{uuid4().hex[:8]}", servers=broker.servers)
+            broker.create_topic(made.topic, PARTITIONS)
+            return made
+
+        inlet = topic("in")
+        return self._between(inlet, topic), Feeder(source, inlet.topic, broker.servers)
+
+    def _between(self, source: Source, sink_of: Callable[[str], Sink]) -> Pipeline:
+        pipeline = self.pipeline(source, NOWHERE)
+        pipeline.outlets = [replace(outlet, sink=sink_of(outlet.after)) for outlet in pipeline.outlets]
+        return pipeline
+
+
+def most_that_fit(pipeline: Callable[..., Pipeline], slots: int = SLOTS) -> int:
+    """The most instances that every operator may have at once: each takes a slot, and so does each reader of a topic.
+
+    `pipeline` is made for a source, a sink and a `most`.
+    """
+
+    def needed(most: int) -> int:
+        made = pipeline(NOWHERE, NOWHERE, most=most)
+        readers = sum(max(1, len(segment.after)) for segment in segments(made))
+        return PARTITIONS * readers + Plan.largest(made.topology()).total
+
+    return max((most for most in range(1, slots) if needed(most) <= slots), default=1)
 
 
 NOWHERE: Any = None

@@ -62,6 +62,19 @@ def test_a_workload_tells_its_operators_target_and_load(penstock: Command) -> No
 
 
 @pytest.mark.parametrize(
+    ("name", "places", "words"),
+    [
+        ("yahoo", ["simulator", "microbatch", "realtime"], "Spark in micro-batches and in real time"),
+        ("nexmark_q11", ["simulator", "native"], "Spark as a native query (it keeps state"),
+        ("wordcount_case_study", ["simulator"], "Runs on: the simulator\n"),
+    ],
+)
+def test_a_workload_tells_on_what_it_runs(penstock: Command, name: str, places: list[str], words: str) -> None:
+    assert penstock("workloads", name, "--json").json["runs_on"] == places
+    assert words in penstock("workloads", name).out
+
+
+@pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["policies", "ds3"], "policy 'ds3' is not known; did you mean 'ds2'?"),

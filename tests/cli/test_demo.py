@@ -47,5 +47,34 @@ def test_a_wrong_policy_is_one_line(penstock: Command) -> None:
     assert not Path("out").exists()
 
 
+def test_any_workload_can_be_watched(penstock: Command, tmp_path: Path) -> None:
+    outcome = penstock(
+        "demo",
+        "--engine",
+        "simulator",
+        "--workload",
+        "dns",
+        "--fast",
+        "--policy",
+        "static",
+        "--report",
+        tmp_path / "dns",
+    )
+
+    assert outcome.code == 0
+    assert json.loads((tmp_path / "dns" / "result.json").read_text())["workload"] == "dns"
+
+
+def test_a_workload_that_the_engine_cannot_run_is_one_line(penstock: Command) -> None:
+    for engine in ("microbatch", "realtime"):
+        complaint = penstock("demo", "--engine", engine, "--workload", "nexmark_q5").complaint
+        assert complaint.startswith("workload 'nexmark_q5' runs on the simulator, Spark as a native query (it keeps")
+        assert "choose one of" in complaint
+    for engine in ("microbatch", "realtime", "simulator"):
+        complaint = penstock("demo", "--engine", engine, "--workload", "dsn").complaint
+        assert complaint.startswith("workload 'dsn' is not known; did you mean 'dns'?")
+    assert not Path("out").exists()
+
+
 def test_a_wrong_engine_is_one_line(penstock: Command) -> None:
     assert penstock("demo", "--engine", "micro").complaint.startswith("engine 'micro' is not known; did you mean")

@@ -41,6 +41,11 @@ def test_help_brings_in_nothing_heavy_but_what_typer_itself_needs() -> None:
     assert loaded_after(help_text) <= {"pydantic"}
 
 
+def test_to_list_the_workloads_or_simulate_one_takes_no_spark() -> None:
+    for arguments in (["workloads", "--json"], ["simulate", "clicks", "--policy", "static", "--seconds", "60"]):
+        assert "pyspark" not in loaded_after(f"from penstock.cli.main import run; assert run({arguments}) == 0")
+
+
 def test_help_names_every_command(penstock: Command) -> None:
     outcome = penstock("--help")
 

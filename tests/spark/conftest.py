@@ -1,4 +1,4 @@
-"""One Spark and one Kafka broker for all tests of this folder: they take seconds to start."""
+"""Topics of the one Kafka broker for all tests, and folders for checkpoints."""
 
 from __future__ import annotations
 
@@ -8,28 +8,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from pyspark.sql import SparkSession
 
 from patience import wait_for
-from penstock.spark.session import local_session
 from penstock.spark.topics.broker import Broker
-from penstock.spark.topics.jars import connector_jars
 
 LIMIT_SECONDS = 120.0
 """Ends a hang; no test says how fast something must be."""
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    session = local_session("local[16]", jars=connector_jars())
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="session")
-def broker() -> Iterator[Broker]:
-    with Broker() as running:
-        yield running
 
 
 _numbers = count()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.model import Latency, Plan
@@ -82,6 +84,30 @@ def test_a_late_batch_costs_what_the_last_one_did(growth: Growth) -> None:
     # Two records in make one out: 40 out a second are 80 in; 1500 came, 400 + 800 are done.
     assert (late.throughput, late.backlog) == (80, 300)
     assert late.operators["count"].useful_seconds == pytest.approx(800 * 0.002)
+
+
+def test_what_waits_for_a_segment_waits_for_its_slowest_operator(growth: Growth) -> None:
+    """Each instance of the last one takes 3 ms, of the middle one 4 ms, but of that there are two."""
+    names, plan = ("read", "split", "count"), Plan({"read": 1, "split": 2, "count": 1})
+    segment = Segment(names, (), (), (OUT,))
+    ledger = Ledger(replace(wiring("count", ("in",), "out"), segment=segment), {"in": 0})
+    one = batch(0, 0, 5, 200, 200, consumed=200)
+    spent = {name: Metered(200, seconds, None) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
+    ledger.add([replace(one, operators=spent)])
+    [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, plan)
+    assert sample.backlog == 300
+    assert {name: operator.queue for name, operator in sample.operators.items()} == {
+        "read": 0,
+        "split": 0,
+        "count": 300,
+    }
+
+
+def test_what_waits_for_a_root_is_the_backlog_and_told_once(growth: Growth) -> None:
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0})
+    ledger.add([batch(0, 0, 5, 200, 200, consumed=200, inside=0.02)])
+    [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, Plan({"count": 1}))
+    assert (sample.backlog, sample.operators["count"].queue) == (300, 0)
 
 
 def test_windows_that_began_before_a_change_was_over_are_warm_up(growth: Growth) -> None:

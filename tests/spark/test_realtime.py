@@ -125,7 +125,7 @@ def test_an_overload_is_seen_while_its_batch_still_runs(
 
         until(is_seen)
         seen = next(filter(is_late, samples))
-        assert seen.operators["slow"].queue == seen.backlog
+        assert seen.operators["slow"].queue == 0  # what waits for a root is the job's backlog
         assert seen.throughput is not None
         assert seen.throughput < 250  # 5 ms a record
 

@@ -54,7 +54,7 @@ def forecasters(name: Name = None, json: AsJson = False) -> None:
 
 
 def workloads(name: Name = None, json: AsJson = False) -> None:
-    """List the jobs that can be simulated, with their targets and loads.
+    """List the jobs that come with Penstock, on what each runs, with their targets and loads.
 
     Example: penstock workloads wordcount
     """
@@ -69,7 +69,7 @@ def workloads(name: Name = None, json: AsJson = False) -> None:
     if json:
         print_json([_workload_json(each) for each in found])
         return
-    _show(_names_table("workloads", ((each.name, each.summary, each.source) for each in found)))
+    _show(_workloads_table(found))
 
 
 # Families of classes with options ------------------------------------------------------------------------------------
@@ -124,12 +124,14 @@ def _default(option: Option) -> Any:
 
 def _workload_json(workload: Workload) -> dict[str, Any]:
     from penstock.stores.codec import plain
+    from penstock.workloads.runs_on import runs_on
 
     job, trace = workload.job, workload.trace
     return {
         "name": workload.name,
         "summary": workload.summary,
         "source": workload.source,
+        "runs_on": [place.value for place in runs_on(workload.name)],
         "operators": [
             {"name": each.name, "min": each.min, "max": each.max, "stateful": each.stateful}
             for each in job.topology.operators
@@ -148,6 +150,7 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 
     from penstock.report.story import targets
     from penstock.report.words import rate, span
+    from penstock.workloads.runs_on import told
 
     job, trace = workload.job, workload.trace
     head = Text.assemble((workload.name, "bold"), f"\n{workload.summary}", (f"\n{workload.source}", "dim"))
@@ -161,7 +164,21 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
         table.add_row(each.name, after, str(job.first_plan[each.name]), f"{each.min} to {each.max}", service, state)
     load = f"Load: {trace.name}, {span(trace.seconds)}, up to {rate(trace.peak)}"
     change = f"A change of plan: {job.engine.change.value}, {span(job.engine.downtime_seconds)} of standstill"
-    return [head, table, Text(f"Targets: {targets(workload.slo)}\n{load}\n{change}")]
+    runs = f"Runs on: {told(workload.name)}"
+    return [head, table, Text(f"Targets: {targets(workload.slo)}\n{load}\n{change}\n{runs}")]
+
+
+def _workloads_table(workloads: Iterable[Workload]) -> Table:
+    from penstock.workloads.runs_on import runs_on
+
+    table = _table("workloads")
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it does", ratio=3)
+    table.add_column("runs on", no_wrap=True)
+    table.add_column("source", ratio=2, style="dim", overflow="fold")
+    for each in workloads:
+        table.add_row(each.name, each.summary, "\n".join(runs_on(each.name)), each.source)
+    return table
 
 
 # On the screen -------------------------------------------------------------------------------------------------------

@@ -15,12 +15,16 @@ def demo(
     engine: Annotated[
         str, typer.Option(help="microbatch: local Spark; realtime: Spark's real-time mode on a local Kafka; simulator.")
     ] = "microbatch",
-    seconds: Annotated[float, typer.Option(help="How long the job runs on Spark.", min=10.0)] = 60.0,
+    workload: Annotated[str, typer.Option(help="Which job: see penstock workloads.")] = "clicks",
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.", min=10.0),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of all that is random in the simulator.", min=0)] = 0,
     report: Annotated[Path, typer.Option(help="The folder that the report goes to.")] = Path("out/demo"),
     fast: Annotated[bool, typer.Option("--fast", help="Simulator: do not slow down for the eyes.")] = False,
 ) -> None:
-    """Watch a policy steer a job through a surge: a real Spark job of a minute, or two simulated hours.
+    """Watch a policy steer a job through a surge: a real Spark job of a minute or two, or hours of a simulated one.
 
     Ends with a report that compares it with a plan sized for the peak that never changes.
 
@@ -32,8 +36,8 @@ def demo(
     if engine == "simulator":
         from penstock.cli.demo_simulated import demo_simulated
 
-        demo_simulated(policy, seed, report, fast)
+        demo_simulated(workload, policy, seed, report, fast)
     else:
         from penstock.cli.demo_on_spark import demo_on_spark
 
-        demo_on_spark(policy, engine, seconds, report)
+        demo_on_spark(workload, policy, engine, seconds, report)

@@ -18,8 +18,8 @@ from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED
 from penstock.cli.running import show, verdict
 from penstock.guards import chain
-from penstock.live import NOWHERE, LiveRun, Stage, stage
-from penstock.model import Cycle, Plan, Sample, Slo
+from penstock.live import NOWHERE, LiveRun, Stage, most_that_fit, stage
+from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.policies import POLICIES
 from penstock.report.folder import ReportFolder
 from penstock.report.journal import Journal
@@ -28,7 +28,7 @@ from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
 from penstock.report.words import clock, milliseconds, rate
 from penstock.twin import twin, under_fixed_plan
-from penstock.workloads.on_spark.clicks import clicks, pipeline, sized_for, surge
+from penstock.workloads.on_spark import OnSpark, job
 
 FORECASTER = "holt"
 POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
@@ -37,22 +37,24 @@ POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
 
 @dataclass(frozen=True)
 class Setting:
-    """What suits an engine: micro-batches answer within seconds, real time within one.
+    """What suits an engine."""
 
-    `most` is how far an operator may grow: at once, all instances of all operators must find slots.
-    """
-
-    slo: Slo
     interval_seconds: float
     batch_seconds: float
-    most: int
     told: str
 
 
 SETTINGS = {
-    "microbatch": Setting(Slo(event_latency="6 s"), 4.0, 2.0, 12, "Spark micro-batches"),
-    "realtime": Setting(Slo(event_latency="2 s"), 2.5, 2.0, 7, "Spark real-time mode on Kafka"),
+    "microbatch": Setting(4.0, 2.0, "Spark micro-batches"),
+    "realtime": Setting(2.5, 2.0, "Spark real-time mode on Kafka"),
 }
+MOST = 12
+"""Instances of an operator: more are of no use on a laptop."""
+IN_TURN_SECONDS = 1.5
+"""What the target of a job in micro-batches grows by with each operator: in turn, each is one more stage to plan."""
+
+JUST_BUSY = {Execution.AT_ONCE: 0.5, Execution.IN_TURN: 1.0}
+"""How busy the first plan may be. In turn, what every batch costs leaves some room as it is."""
 
 # A demo lives a minute: what takes minutes by default takes seconds here.
 GUARDS: dict[str, dict[str, Any] | None] = {
@@ -63,15 +65,16 @@ GUARDS: dict[str, dict[str, Any] | None] = {
 }
 
 
-def demo_on_spark(policy: str, engine: str, seconds: float, report: Path) -> None:
-    """Run the clicks of a surge for so many seconds, and tell how it went."""
+def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, report: Path) -> None:
+    """Run a workload under its load, in so many seconds if they are given, and tell how it went."""
     POLICIES.create(policy, POLICY_OPTIONS.get(policy))  # refuses a wrong name before anything starts
+    chosen = job(name)
     console, folder = Console(highlight=False), ReportFolder(report)
     logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is on the screen and in the report
     with ExitStack() as stack:
         with console.status(f"Starting {SETTINGS[engine].told}"):
             place = stack.enter_context(stage(engine))
-        story = _watch(_run(place, policy, engine, seconds), engine, folder, console)
+        story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
     folder.write(story)
     show(story, folder)
     if story.rival is not None:
@@ -80,31 +83,46 @@ def demo_on_spark(policy: str, engine: str, seconds: float, report: Path) -> Non
         raise typer.Exit(INTERRUPTED)
 
 
-def _run(place: Stage, policy: str, engine: str, seconds: float) -> LiveRun:
-    setting = SETTINGS[engine]
+def _run(chosen: OnSpark, place: Stage, policy: str, seconds: float | None) -> LiveRun:
+    setting, trace = SETTINGS[place.engine], chosen.trace
+    # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
+    first = chosen.sized_for(trace.rates[0], place.execution, busy=JUST_BUSY[place.execution])
+    most = MOST if place.execution is Execution.IN_TURN else min(MOST, most_that_fit(chosen.pipeline))
     return LiveRun(
         stage=place,
-        pipeline=partial(pipeline, most=setting.most),
-        values=clicks,
-        trace=surge(seconds),
-        slo=setting.slo,
+        pipeline=partial(chosen.pipeline, most=most),
+        values=chosen.values,
+        trace=trace if seconds is None else trace.compressed(trace.seconds / seconds),
+        slo=_slo(chosen, place.execution),
         policy=policy,
         policy_options=POLICY_OPTIONS.get(policy),
         guards=chain(GUARDS),
         forecaster=FORECASTER,
+        plan=_within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
         interval_seconds=setting.interval_seconds,
         batch_seconds=setting.batch_seconds,
     )
 
 
-def _watch(run: LiveRun, engine: str, folder: ReportFolder, console: Console) -> Story:
+def _within(topology: Topology, plan: Plan) -> Plan:
+    return Plan({name: topology.clamp(name, k) for name, k in plan.parallelism.items()})
+
+
+def _slo(chosen: OnSpark, execution: Execution) -> Slo:
+    """The target of the job is one for operators that run at once."""
+    if execution is Execution.AT_ONCE:
+        return chosen.slo
+    return Slo(event_latency=f"{IN_TURN_SECONDS * len(chosen.service_ms):g} s")
+
+
+def _watch(chosen: OnSpark, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
     recorder = Recorder(run.slo)
-    fixed = sized_for(run.trace.peak, run.stage.execution)
+    fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.stage.execution))
     samples: list[Sample] = []
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
         interrupt = stack.enter_context(Interrupt())
-        draw = _screen(stack, run, engine, recorder, fixed, console)
+        draw = _screen(stack, chosen.name, run, recorder, fixed, console)
 
         def heard(cycle: Cycle) -> None:
             samples.extend(cycle.samples)
@@ -114,28 +132,29 @@ def _watch(run: LiveRun, engine: str, folder: ReportFolder, console: Console) ->
 
         result = run.run(heard, interrupt)
     shorter = run.trace.first(max(1.0, result.seconds)) if interrupt.asked else run.trace
-    rival = _rival(replace(run, trace=shorter), fixed, samples)
+    rival = _rival(chosen.name, replace(run, trace=shorter), fixed, samples)
     return Story(result, recorder, rival, stopped_early=interrupt.asked, live=True)
 
 
-def _rival(run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival | None:
+def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival | None:
     """A fixed plan takes no less than a minute more to run: the simulator says what to expect of it, with the service
     times just measured. What it costs needs no measurement."""
-    topology = pipeline(NOWHERE, NOWHERE).topology()
-    job = twin("clicks", topology, samples, run.stage.execution, run.batch_seconds)
-    return None if job is None else Rival(fixed, under_fixed_plan(job, fixed, run.trace, run.slo))
+    topology = run.pipeline(NOWHERE, NOWHERE).topology()
+    measured = twin(name, topology, samples, run.stage.execution, run.batch_seconds)
+    return None if measured is None else Rival(fixed, under_fixed_plan(measured, fixed, run.trace, run.slo))
 
 
 def _screen(
-    stack: ExitStack, run: LiveRun, engine: str, recorder: Recorder, fixed: Plan, console: Console
+    stack: ExitStack, name: str, run: LiveRun, recorder: Recorder, fixed: Plan, console: Console
 ) -> Callable[[Cycle], None]:
     """A live view for a terminal, a line now and then for everything else."""
+    told = SETTINGS[run.stage.engine].told
     if console.is_terminal:
-        title = f"{run.policy} steers clicks on {SETTINGS[engine].told}"
+        title = f"{run.policy} steers {name} on {told}"
         view = LiveView(title, recorder, run.trace.seconds, fixed, "on real Spark")
         live = stack.enter_context(Live(view.render(), console=console, auto_refresh=False))
         return lambda cycle: live.update(view.render(), refresh=True)
-    console.print(f"{SETTINGS[engine].told}: warming up, then {run.trace.seconds:.0f} s of clicks", soft_wrap=True)
+    console.print(f"{told}: warming up, then {run.trace.seconds:.0f} s of {name}", soft_wrap=True)
 
     def say(cycle: Cycle) -> None:
         if not recorder.points:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from penstock.report.recorder import Recorder
     from penstock.report.story import Rival, Story
 
-WORKLOAD = "clicks"
 FORECASTER = "holt"
 DECIDE_SECONDS = 30.0
 FRAME_SECONDS = 0.1
@@ -32,8 +31,8 @@ OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.6}}
 """Headroom for a load that doubles within minutes; every other policy runs as it comes."""
 
 
-def demo_simulated(policy: str, seed: int, report: Path, fast: bool) -> None:
-    """Two hours of clicks on the simulator, in half a minute or, if `fast`, at once."""
+def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) -> None:
+    """A workload under its load on the simulator, ten cycles a second or, if `fast`, as quickly as it goes."""
     from rich.console import Console
 
     from penstock.app import Simulation
@@ -45,7 +44,7 @@ def demo_simulated(policy: str, seed: int, report: Path, fast: bool) -> None:
     from penstock.workloads import workload
 
     simulation = Simulation(
-        workload=workload(WORKLOAD),
+        workload=workload(name),
         policy=POLICIES.create(policy, OPTIONS.get(policy)),
         guards=chain(),
         forecaster=FORECASTERS.create(FORECASTER),

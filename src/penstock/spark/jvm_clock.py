@@ -47,4 +47,5 @@ def _long_of_system(spark: SparkSession, method: str) -> Column:
 
 
 def scala_object(package: Any, name: str) -> Any:
+    """The one instance of a Scala object, such as None or Nil."""
     return getattr(getattr(package, f"{name}$"), "MODULE$")

@@ -31,6 +31,8 @@ def workloads() -> dict[str, Workload]:
     """All workloads by name: those that the modules of this package list in `WORKLOADS`."""
     found: dict[str, Workload] = {}
     for module in sorted(iter_modules(__path__), key=lambda module: module.name):
+        if module.ispkg:  # on_spark: it would import Spark, and nobody who simulates needs that
+            continue
         for workload in getattr(import_module(f"{__name__}.{module.name}"), "WORKLOADS", ()):
             found[workload.name] = workload
     return found

@@ -94,8 +94,14 @@ class Windows:
 
 
 def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple[str, OperatorSample]]:
+    """What waits for a segment waits for its slowest operator: the others hand on faster than that one takes.
+
+    What waits for a root is the job's backlog, and is not told twice.
+    """
     segment = ledger.wiring.segment
     flow = flows[segment.name]
+    slowest = max(segment.operators, key=lambda name: (flow.operators[name].useful_seconds or 0.0) / plan[name])
+    root = segment.operators[0] if ledger.wiring.schema is None else None
     return [
         (
             name,
@@ -104,8 +110,7 @@ def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple
                 records_in=each.records_in,
                 records_out=each.records_out,
                 useful_seconds=each.useful_seconds,
-                # Inside a segment records are handed on at once; what cannot be taken in waits in the topic.
-                queue=flow.waiting if name == segment.operators[0] else 0.0,
+                queue=flow.waiting if name == slowest and name != root else 0.0,
             ),
         )
         for name, each in flow.operators.items()

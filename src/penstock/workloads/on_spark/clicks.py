@@ -6,24 +6,22 @@ find room on few cores.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from penstock.model import Execution, Plan, Slo
+from penstock.model import Plan, Slo
 from penstock.simulator.trace import Trace
 from penstock.spark import Pipeline
 from penstock.spark.ends.endpoints import Sink, Source
 from penstock.spark.ends.replayed import Ids
 from penstock.workloads.on_spark import OnSpark
+from penstock.workloads.on_spark.service import waiting
 
 SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
 CAMPAIGNS = 100
-SHARE_OF_WORK = 0.6
-"""Of a micro-batch of a second on two cores, as measured; the rest is what every batch costs."""
 ROBOTS = 10
 """One click in so many is a robot's, and parse drops it."""
 
@@ -41,23 +39,6 @@ def surge(seconds: float, low: float = 90.0, high: float = 450.0) -> Trace:
     """Calm, a rise to five times the load, a stay, and the way back."""
     points = ((0.0, low), (0.15, low), (0.45, high), (0.58, high), (0.72, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))
-
-
-def sized_for(rate: float, execution: Execution, busy: float = 0.5) -> Plan:
-    """What someone who sizes by hand would choose: no instance more than so busy at this rate.
-
-    In turn the operators share the slots, and a good part of each batch goes to planning and committing it.
-
-    >>> str(sized_for(600.0, Execution.AT_ONCE))
-    'parse 1, enrich 5, score 3, publish 1'
-    >>> str(sized_for(600.0, Execution.IN_TURN))
-    'parse 11, enrich 11, score 11, publish 11'
-    """
-    rates = {name: rate if name == "parse" else rate * (1 - 1 / ROBOTS) for name in SERVICE_MS}
-    load = {name: rates[name] * SERVICE_MS[name] / 1e3 / busy for name in SERVICE_MS}
-    if execution is Execution.IN_TURN:
-        return Plan(dict.fromkeys(SERVICE_MS, math.ceil(sum(load.values()) / SHARE_OF_WORK)))
-    return Plan({name: max(1, math.ceil(share)) for name, share in load.items()})
 
 
 def pipeline(source: Source, sink: Sink, most: int = 12) -> Pipeline:
@@ -87,15 +68,9 @@ def publish(frame: DataFrame) -> DataFrame:
     return frame.select("number", "user", "campaign", "score", "stamp")
 
 
-def waiting(milliseconds: int) -> Callable[[DataFrame], DataFrame]:
-    """An operator that waits so long for each record, as for a service that answers slowly."""
-    wait = f"reflect('java.lang.Thread', 'sleep', cast({milliseconds} + length(user) * 0 as bigint)) = 'null'"
-    return lambda frame: frame.where(wait)
-
-
 JOBS = (
     OnSpark(
         "clicks", pipeline, clicks, SERVICE_MS, surge(60.0), Slo(event_latency="2 s"),
-        Plan(dict.fromkeys(SERVICE_MS, 1)),
+        Plan(dict.fromkeys(SERVICE_MS, 1)), dict.fromkeys(("enrich", "score", "publish"), 1 - 1 / ROBOTS),
     ),
 )  # fmt: skip
