@@ -175,40 +175,50 @@ def test_a_window_whose_latency_nobody_measured_meets_nothing() -> None:
 # A backlog -----------------------------------------------------------------------------------------------------------
 
 
-def drain(method: str, plan: Configuration, done_after: int) -> Run:
-    """Late until so many windows have passed with the plan of the method; the first window tells no latency."""
-    trial, start = backlog.trial(method, 100.0), backlog.STEADY
-    before = [
-        window(0, trial, start, 300, backlog=3000, latency_ms=None),
-        window(2, trial, start, 300, backlog=2800, latency_ms=9e3),
-    ]
-    late = [window(4 + 2 * n, trial, plan, 400, backlog=1000, latency_ms=5e3) for n in range(done_after)]
-    return story(trial, (start, before), (plan, [*late, window(4 + 2 * done_after, trial, plan, 300)]))
+FEW, MANY = (2, 2, 6, 5), (7, 7, 7, 7)
+PLANS = {"autrascale_plus": FEW, "exponent": (2, 4, 7, 7), "proportion": (2, 3, 7, 6), "max": MANY}
 
 
-def test_the_time_to_drain_runs_from_the_first_window_that_tells_the_latency() -> None:
-    found = backlog.drained(drain("max", (7, 7, 7, 7), done_after=5))
-    assert found.seconds == 12.0  # told at 4 s, met at 16 s
-    assert found.instances == 28
-    assert found.core_seconds == 4 * 14 + 12 * 28
+def drain(method: str, plan: Configuration, late: int) -> Run:
+    """The first window tells no latency, then it is missed in so many, and met in the last one."""
+    trial = backlog.trial(method, plan_of(backlog.JOB, plan), 4_000)
+    silent = window(0, trial, plan, 300, backlog=3000, latency_ms=None)
+    missed = [window(2 + 2 * n, trial, plan, 400, backlog=1000, latency_ms=5e3) for n in range(late)]
+    return story(trial, (plan, [silent, *missed, window(2 + 2 * late, trial, plan, 300)]))
+
+
+def test_the_time_to_drain_ends_when_the_latency_is_met_again() -> None:
+    found = backlog.drained(drain("max", MANY, late=5))
+    assert (found.seconds, found.instances, found.core_seconds) == (14.0, 28, 14 * 28)
     assert found.in_time
-
-
-def test_fewer_instances_in_time_are_what_autrascale_plus_claims() -> None:
-    plans = {"autrascale_plus": (2, 2, 6, 5), "exponent": (2, 4, 7, 7), "proportion": (2, 3, 7, 6), "max": (7, 7, 7, 7)}
-    runs = [drain(method, plan, done_after=5) for method, plan in plans.items()]
-    item = backlog.item(runs, runs, 100.0)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 6
-    assert figure(item, "saved against max").spark == pytest.approx(1 - 15 / 28)
-    slow = [drain("autrascale_plus", plans["autrascale_plus"], done_after=30), *runs[1:]]
-    assert verdict(backlog.item(slow, runs, 100.0), "keeps the limit") is Verdict.FAILS
+    assert not backlog.drained(drain("max", MANY, late=15)).in_time
 
 
 def test_a_backlog_that_is_still_there_at_the_end_has_no_time() -> None:
-    whole = drain("exponent", (2, 4, 7, 7), done_after=5)
+    whole = drain("exponent", PLANS["exponent"], late=5)
+    assert backlog.is_over(whole.cycles)
+    assert not backlog.is_over(whole.cycles[:-1])
     found = backlog.drained(replace(whole, cycles=whole.cycles[:-1]))
-    assert found.seconds is None
-    assert not found.in_time
+    assert (found.seconds, found.in_time) == (None, False)
+
+
+def test_fewer_instances_in_time_are_what_autrascale_plus_claims() -> None:
+    runs = [drain(method, plan, late=5) for method, plan in PLANS.items()]
+    item = backlog.item(runs, runs, 100.0)
+    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 6
+    assert figure(item, "saved against max").spark == pytest.approx(1 - 15 / 28)
+    slow = [drain("autrascale_plus", FEW, late=30), *runs[1:]]
+    assert verdict(backlog.item(slow, runs, 100.0), "AuTraScale+ keeps the limit") is Verdict.FAILS
+
+
+def test_each_method_finds_its_plan_from_the_window_in_which_the_backlog_has_come() -> None:
+    """4,526 records wait, 200 a second come, and the plan does 300: at 338 a second they are gone within 30 s."""
+    calm = story(backlog.CALM, (backlog.STEADY, windows(backlog.CALM, backlog.STEADY, 4, 200, 200)))
+    late = window(20, backlog.BURDENED, backlog.STEADY, 300, backlog=4_526, latency_ms=9e3)
+    burdened = story(backlog.BURDENED, (backlog.STEADY, [late]))
+    found = backlog.trials(calm, burdened)
+    assert {one.label: tuple(one.start.parallelism.values()) for one in found} == PLANS
+    assert {one.backlog for one in found} == {4_526}
 
 
 # The 3-step stream ---------------------------------------------------------------------------------------------------

@@ -8,14 +8,16 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 
 from penstock.app import Simulation
-from penstock.experiments.on_spark._trial import Run
-from penstock.model import Cycle, PenstockError, Sample
+from penstock.experiments.on_spark._trial import Run, Trial
+from penstock.model import Cycle, PenstockError, Sample, Topology
+from penstock.policies import POLICIES
 from penstock.simulator.job import Job
 from penstock.twin import twin
 from penstock.workloads import Workload
 
 STEP_SECONDS = 0.25
 CALM_SECONDS = 0.5
+QUEUE_RECORDS = 20
 SETTING = "the simulator's column is the same job, load and policy with the service times measured on Spark"
 
 
@@ -26,7 +28,7 @@ class NothingMeasuredError(PenstockError):
 def simulated(runs: Sequence[Run]) -> list[Run]:
     """The same trials, in the same order."""
     job = twin_of(runs)
-    return [_simulated(run, job) for run in runs]
+    return [simulate(run.trial, run.topology, job) for run in runs]
 
 
 def twin_of(runs: Iterable[Run]) -> Job:
@@ -38,7 +40,8 @@ def twin_of(runs: Iterable[Run]) -> Job:
     job = twin(trial.job.name, topology, samples, trial.execution, trial.batch_seconds)
     if job is None:
         raise NothingMeasuredError(f"no window of {trial.job.name} on Spark showed how long its operators take")
-    return job
+    # On Spark all that has not come out counts as waiting in the source, wherever it is.
+    return replace(job, engine=replace(job.engine, queue_records=QUEUE_RECORDS))
 
 
 def _is_calm(sample: Sample) -> bool:
@@ -46,12 +49,12 @@ def _is_calm(sample: Sample) -> bool:
     return (sample.backlog or 0.0) <= CALM_SECONDS * sample.job_input_rate
 
 
-def _simulated(run: Run, job: Job) -> Run:
-    trial = run.trial
+def simulate(trial: Trial, topology: Topology, job: Job) -> Run:
+    """A trial of a job in the simulator."""
     cycles: list[Cycle] = []
     simulation = Simulation(
         Workload(replace(job, start=trial.start), trial.slo, trial.trace, summary="", source=""),
-        trial.new_policy(),
+        POLICIES.create(trial.policy, trial.options),
         guards=trial.guards,
         decide_seconds=trial.interval_seconds,
         step_seconds=STEP_SECONDS,
@@ -59,4 +62,4 @@ def _simulated(run: Run, job: Job) -> Run:
     )
     with threadpool_limits(1):  # the matrices of a decision are small: threads cost more than they bring
         simulation.run(cycles.append, lambda: trial.enough(cycles))
-    return Run(trial, run.topology, tuple(cycles))
+    return Run(trial, topology, tuple(cycles))

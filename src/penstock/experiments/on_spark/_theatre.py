@@ -15,6 +15,7 @@ from penstock.control.loop import Loop, Settings
 from penstock.experiments.on_spark._trial import Run, Trial
 from penstock.live import Stage, stage
 from penstock.model import Cycle, Execution, Sample, Slo
+from penstock.policies import POLICIES
 from penstock.report.outcome import since
 from penstock.spark.dry_run import dry_run
 from penstock.spark.ends.endpoints import Sink, Source
@@ -128,7 +129,7 @@ def _steered(trial: Trial, engine: SparkEngine) -> list[Cycle]:
     began = engine.now()
     inbox = Inbox(engine, began)
     loop = Loop(
-        topology=engine.topology, slo=trial.slo, policy=trial.new_policy(), monitor=inbox,
+        topology=engine.topology, slo=trial.slo, policy=POLICIES.create(trial.policy, trial.options), monitor=inbox,
         actuator=engine, store=MemoryStore(), clock=engine, guards=trial.guards, execution=trial.execution,
         settings=Settings(interval_seconds=trial.interval_seconds),
     )  # fmt: skip

@@ -10,7 +10,6 @@ from penstock.guards import Guard
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.performance import throughput
 from penstock.performance.search_space import Configuration
-from penstock.policies import POLICIES, Policy
 from penstock.report.outcome import Outcome
 from penstock.simulator.result import Result
 from penstock.simulator.trace import Trace
@@ -36,7 +35,6 @@ class Trial:
     interval_seconds  from one decision to the next; one is made only when something new was measured
     batch_seconds     of Spark's batches, which are the windows of measurement in real time
     backlog           records that wait in the source when the job starts; in real time only
-    prepare           may teach the policy something before it begins
     enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
     """
 
@@ -52,13 +50,7 @@ class Trial:
     interval_seconds: float = 2.0
     batch_seconds: float = 2.0
     backlog: int = 0
-    prepare: Callable[[Policy], None] = lambda policy: None
     enough: Callable[[Cycles], bool] = lambda cycles: False
-
-    def new_policy(self) -> Policy:
-        policy = POLICIES.create(self.policy, self.options)
-        self.prepare(policy)
-        return policy
 
 
 @dataclass(frozen=True)
