@@ -33,7 +33,7 @@ SparkEngine = MicroBatchEngine | RealTimeEngine
 LOOK_SECONDS = 0.1
 START_SECONDS = 30.0
 """A query that starts is given so long to answer before records are sent to it."""
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 4.0
 FILL_SECONDS = 0.5
 WARM_UP_RATE, WARM_UP_SECONDS = 50.0, 6.0
 
