@@ -224,33 +224,34 @@ def test_each_method_finds_its_plan_from_the_window_in_which_the_backlog_has_com
 # The 3-step stream ---------------------------------------------------------------------------------------------------
 
 
-def streamed(name: str, chapters: Sequence[tuple[Configuration, float, float]]) -> Run:
-    """Plan, throughput and latency of each window, at 100 items a second."""
+def streamed(name: str, *plans: Configuration, waiting: float = 1.0) -> Run:
+    """Two seconds of each plan at 100 items a second; so many wait at the end."""
     trial = three_step.trial(name)
     return story(trial, *(
-        (plan, [window(2.0 * n, trial, plan, throughput, rate=100.0, latency_ms=latency)])
-        for n, (plan, throughput, latency) in enumerate(chapters)
+        (plan, [window(2.0 * n, trial, plan, 100, rate=100.0, backlog=waiting)]) for n, plan in enumerate(plans)
     ))  # fmt: skip
 
 
 def test_the_line_on_spark_tells_the_story_of_the_figure() -> None:
-    minimal = streamed("Storm, minimal", [((1, 1, 1), 25, 9e3)] * 4)
-    own = streamed(
-        "AUTOSCALE", [((1, 1, 1), 90, 900), ((1, 1, 6), 110, 300), ((1, 1, 3), 100, 200), ((1, 1, 1), 100, 90)]
-    )
-    expert = streamed("Storm, expert", [((1, 1, 8), 100, 80)] * 4)
-    runs = [minimal, own, expert]
+    runs = [
+        streamed("Storm, minimal", *[(1, 1, 1)] * 4, waiting=600),
+        streamed("AUTOSCALE", (1, 1, 1), (1, 1, 6), (1, 1, 3), (1, 1, 1)),
+        streamed("Storm, expert", *[(1, 1, 8)] * 4),
+    ]
     item = three_step.item(runs, runs)
     assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 5
-    assert three_step.seen(expert).cores == pytest.approx(6.8)  # as Table III has it
-    assert three_step.seen(expert).memory_mb == pytest.approx(4608.0)
+    expert = three_step.seen(runs[2])
+    assert (expert.cores, expert.memory_mb) == pytest.approx((6.8, 4608.0))  # as Table III has it
     assert figure(item, "less CPU than expert degrees").spark == pytest.approx(100 * (1 - 2.6 / 6.8))
     assert figure(item, "Storm, minimal").spark == "congested"
+    assert figure(item, "Storm, minimal: processed").spark == pytest.approx(25.0)  # 800 came
     assert figure(item, "AUTOSCALE: degree of the sink, highest").spark == 6
 
 
-def test_a_line_that_recovers_by_itself_is_not_congested() -> None:
-    runs = [streamed(name, [((1, 1, 2), 100, 9e3), ((1, 1, 2), 100, 100)]) for name in three_step.TRIALS]
+def test_a_line_whose_last_items_wait_no_longer_than_storm_has_patience_is_not_congested() -> None:
+    """At 100 items a second, 150 come within its time-out on this scale."""
+    assert three_step.seen(streamed("Storm, minimal", (1, 1, 1), waiting=151)).congested
+    runs = [streamed(name, *[(1, 1, 2)] * 2, waiting=149) for name in three_step.TRIALS]
     item = three_step.item(runs, runs)
     assert verdict(item, "with minimal degrees") is Verdict.FAILS
     assert verdict(item, "it shrinks again") is Verdict.FAILS

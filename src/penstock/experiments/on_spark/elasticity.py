@@ -112,8 +112,8 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         title="AuTraScale+, Table IV, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s within {SLO.processing_latency_ms:.0f} ms (350,000 and 180 ms in "
         f"the paper) on the real-time engine, from {STARTS['up']} up and from {STARTS['down']} down; policy running "
-        f"time {RUNNING_TIME:.0f} s, longer while a restart's backlog drains, for DRS {PAUSE.seconds:.0f} s; a run ends "
-        f"when the target was met for three windows, or after {SECONDS:.0f} s; no model is trained before; "
+        f"time {RUNNING_TIME:.0f} s, longer while a restart's backlog drains, for DRS {PAUSE.seconds:.0f} s; a run "
+        f"ends when the target was met for three windows, or after {SECONDS:.0f} s; no model is trained before; "
         f"{_simulated.SETTING}",
         rows=tuple(rows),
         claims=(
