@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from penstock.control.loop import Loop, Settings
 from penstock.experiments.on_spark._trial import Run, Trial
-from penstock.live import Stage, stage
+from penstock.live import MOST_SECONDS_A_BATCH, Stage, stage
 from penstock.model import Cycle, Execution, Sample, Slo
 from penstock.policies import POLICIES
 from penstock.report.outcome import since
@@ -61,20 +61,23 @@ class Theatre:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
             if trial.execution is Execution.IN_TURN:
-                source: Source = replay(trial.trace, trial.job.values)
+                most = round(MOST_SECONDS_A_BATCH * trial.trace.peak)
+                source = replay(trial.trace, trial.job.values, max_records_per_batch=most)
                 engine = self._engine(trial, source, Files(str(folder / "out"), "json"), folder)
             else:
                 inlet, outlet = self._topic("in"), self._topic("out")
                 if trial.backlog:
                     _fill(inlet, trial)
                 engine = self._engine(trial, inlet, outlet, folder)
+            began = engine.now()
             engine.start()
             stack.callback(engine.stop)
             if trial.execution is Execution.AT_ONCE:
                 if not trial.backlog:
                     _wait_for_an_answer(engine)
+                began = engine.now()
                 stack.enter_context(Feeder(replay(trial.trace, trial.job.values), inlet.topic, inlet.servers))
-            return Run(trial, engine.topology, tuple(_steered(trial, engine)))
+            return Run(trial, engine.topology, tuple(_steered(trial, engine, began)))
 
     def _topic(self, name: str) -> Kafka:
         assert self.stage.broker is not None
@@ -124,9 +127,8 @@ class Inbox:
         return samples
 
 
-def _steered(trial: Trial, engine: SparkEngine) -> list[Cycle]:
+def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
     """Decide at every interval in which something was measured, until the end of the trace or until it is enough."""
-    began = engine.now()
     inbox = Inbox(engine, began)
     loop = Loop(
         topology=engine.topology, slo=trial.slo, policy=POLICIES.create(trial.policy, trial.options), monitor=inbox,

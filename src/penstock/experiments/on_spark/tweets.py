@@ -12,9 +12,16 @@ from penstock.model import Execution
 from penstock.workloads.on_spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
 
 (JOB,) = JOBS
-TD, BATCH = 3.0, 1.5
-"""The paper's 30 s on this scale of time, and half of it."""
-TRIALS = {"PSPS": ("psps", 1, {"window_seconds": TD}), "r = 1": ("static", 1, {}), "r = 8": ("static", 8, {})}
+TD, BATCH = 30.0 / COMPRESSED, 2.0
+SHARE_OF_WORK = 0.6
+"""Of a micro-batch on two cores, as measured; the rest is what every batch costs."""
+EXECUTION_MS = dict.fromkeys(JOB.service_ms, sum(JOB.service_ms.values()) / SHARE_OF_WORK)
+"""Known from a benchmark, as in the paper. Operators that take turns take the time of all."""
+TRIALS = {
+    "PSPS": ("psps", 1, {"window_seconds": TD, "execution_ms": EXECUTION_MS}),
+    "r = 1": ("static", 1, {}),
+    "r = 8": ("static", 8, {}),
+}
 PAPER = {"PSPS": PSPS, "r = 1": TABLE_8[1], "r = 8": TABLE_8[8]}
 
 
@@ -48,7 +55,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     own, one, eight = here.values()
     return Item(
         title="PSPS, Table VIII, on Spark",
-        setting=f"twitter in micro-batches of {BATCH:g} s, two of the three surges up to {PEAK:.0f} events/s, "
+        setting=f"twitter in micro-batches of {BATCH:g} s, the first of three surges, up to {PEAK:.0f} events/s, "
         f"{COMPRESSED:.0f} times as fast; psps every {TD:.0f} s against 1 and 8 replicas of each operator; the "
         "operators of a batch take turns on the same slots, and nothing times out or is dropped: what one replica "
         f"cannot do waits; saved resources are against 8 of each; {_simulated.SETTING}",
