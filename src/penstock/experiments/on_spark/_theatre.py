@@ -18,7 +18,6 @@ from penstock.model import Cycle, Execution, Sample, Slo
 from penstock.policies import POLICIES
 from penstock.report.outcome import since
 from penstock.spark.dry_run import dry_run
-from penstock.spark.ends.endpoints import Sink, Source
 from penstock.spark.ends.file_sink import Files
 from penstock.spark.ends.replayed import replay
 from penstock.spark.microbatch.engine import MicroBatchEngine
@@ -60,38 +59,46 @@ class Theatre:
     def _run(self, trial: Trial) -> Run:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-            if trial.execution is Execution.IN_TURN:
-                most = round(MOST_SECONDS_A_BATCH * trial.trace.peak)
-                source = replay(trial.trace, trial.job.values, max_records_per_batch=most)
-                engine = self._engine(trial, source, Files(str(folder / "out"), "json"), folder)
-            else:
-                inlet, outlet = self._topic("in"), self._topic("out")
-                if trial.backlog:
-                    _fill(inlet, trial)
-                engine = self._engine(trial, inlet, outlet, folder)
-            began = engine.now()
-            engine.start()
-            stack.callback(engine.stop)
-            if trial.execution is Execution.AT_ONCE:
-                if not trial.backlog:
-                    _wait_for_an_answer(engine)
-                began = engine.now()
-                stack.enter_context(Feeder(replay(trial.trace, trial.job.values), inlet.topic, inlet.servers))
+            start = self._start_in_turn if trial.execution is Execution.IN_TURN else self._start_at_once
+            engine, began = start(trial, folder, stack)
             return Run(trial, engine.topology, tuple(_steered(trial, engine, began)))
+
+    def _start_in_turn(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The job in micro-batches: its load comes as soon as it reads."""
+        most = round(MOST_SECONDS_A_BATCH * trial.trace.peak)
+        source = replay(trial.trace, trial.job.values, max_records_per_batch=most)
+        pipeline = trial.job.pipeline(source, Files(str(folder / "out"), "json"))
+        engine = MicroBatchEngine(
+            self.stage.spark, pipeline, dry_run(self.stage.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            batch_seconds=trial.batch_seconds,
+        )  # fmt: skip
+        began = engine.now()
+        _start(engine, stack)
+        return engine, began
+
+    def _start_at_once(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The job in real time: its load comes when it answers, unless it finds a backlog to begin with."""
+        inlet, outlet = self._topic("in"), self._topic("out")
+        if trial.backlog:
+            _fill(inlet, trial)
+        pipeline = trial.job.pipeline(inlet, outlet)
+        engine = RealTimeEngine(
+            self.stage.spark, pipeline, dry_run(self.stage.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            batch_seconds=trial.batch_seconds,
+            measure_one_in=1,  # records are few and slow: every one of them can be timed
+        )  # fmt: skip
+        _start(engine, stack)
+        if not trial.backlog:
+            _wait_for_an_answer(engine)
+        began = engine.now()
+        stack.enter_context(Feeder(replay(trial.trace, trial.job.values), inlet.topic, inlet.servers))
+        return engine, began
 
     def _topic(self, name: str) -> Kafka:
         assert self.stage.broker is not None
         topic = kafka(f"{name}-{uuid4().hex[:8]}", servers=self.stage.broker.servers)
         self.stage.broker.create_topic(topic.topic)
         return topic
-
-    def _engine(self, trial: Trial, source: Source, sink: Sink, folder: Path) -> SparkEngine:
-        spark, pipeline = self.stage.spark, trial.job.pipeline(source, sink)
-        tried, checkpoint, seconds = dry_run(spark, pipeline), str(folder / "checkpoint"), trial.batch_seconds
-        if trial.execution is Execution.IN_TURN:
-            return MicroBatchEngine(spark, pipeline, tried, trial.start, checkpoint, batch_seconds=seconds)
-        # Records are few and slow here: every one of them is timed.
-        return RealTimeEngine(spark, pipeline, tried, trial.start, checkpoint, batch_seconds=seconds, measure_one_in=1)
 
 
 @contextmanager
@@ -142,6 +149,11 @@ def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
             cycles.append(since(loop.run_once(), began))
             due = engine.now() + trial.interval_seconds
     return cycles
+
+
+def _start(engine: SparkEngine, stack: ExitStack) -> None:
+    engine.start()
+    stack.callback(engine.stop)
 
 
 def _wait_for_an_answer(engine: SparkEngine) -> None:
