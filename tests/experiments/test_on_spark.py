@@ -194,6 +194,12 @@ def test_the_time_to_drain_ends_when_the_latency_is_met_again() -> None:
     assert not backlog.drained(drain("max", MANY, late=15)).in_time
 
 
+def test_a_latency_that_is_met_before_the_backlog_shows_ends_nothing() -> None:
+    whole = drain("max", MANY, late=1)
+    early = cycle(whole.trial.start, whole.trial.start, window(0, whole.trial, MANY, 300))
+    assert backlog.drained(replace(whole, cycles=(early, *whole.cycles))).seconds == 6.0
+
+
 def test_a_backlog_that_is_still_there_at_the_end_has_no_time() -> None:
     whole = drain("exponent", PLANS["exponent"], late=5)
     assert backlog.is_over(whole.cycles)
@@ -254,6 +260,7 @@ def test_a_line_whose_last_items_wait_no_longer_than_storm_has_patience_is_not_c
     runs = [streamed(name, *[(1, 1, 2)] * 2, waiting=149) for name in three_step.TRIALS]
     item = three_step.item(runs, runs)
     assert verdict(item, "with minimal degrees") is Verdict.FAILS
+    assert verdict(item, "AUTOSCALE grows") is Verdict.FAILS  # two sinks are no growth
     assert verdict(item, "it shrinks again") is Verdict.FAILS
     assert verdict(item, "37.5 %") is Verdict.FAILS
 
@@ -287,13 +294,12 @@ def test_psps_processes_nearly_all_with_fewer_replicas() -> None:
 
 
 def test_a_twin_takes_the_service_times_of_calm_windows_and_the_same_trials() -> None:
-    """In the window with a backlog operators look slow and records wait long: the twin must not learn from it."""
+    """In the window with a backlog operators look slow and records wait long: the twin must not learn from them."""
     trial = throughput_walk.trial("ds2")
-    calm = windows(trial, GROWN, 10, 200, 200, 200)
-    busy = replace(window(4, trial, ONES, 90, backlog=2000, latency_ms=8e3), operators={
-        name: OperatorSample(1, 180, 180, 9.0) for name in trial.job.service_ms
-    })  # fmt: skip
-    run = story(trial, (ONES, [busy]), (GROWN, calm))
+    calm = windows(trial, GROWN, 10, 200)
+    slow = {name: OperatorSample(1, 180, 180, 9.0) for name in trial.job.service_ms}
+    busy = [replace(window(t, trial, ONES, 90, backlog=2000, latency_ms=8e3), operators=slow) for t in (4, 6)]
+    run = story(trial, (ONES, busy), (GROWN, calm))
     job = twin_of([run])
     assert {name: b.service_ms for name, b in job.behaviours.items()} == trial.job.service_ms
     (same,) = simulated([run])
