@@ -35,7 +35,14 @@ OWN = "autrascale_plus"
 METHODS = (OWN, "exponent", "proportion", "max")
 OPTIONS = {"keep_up_tolerance": KEEP_UP, "throughput_threshold": THRESHOLD}
 
-CALM = Trial("before the backlog", JOB, "static", constant(RATE, 14.0), SLO, plan_of(JOB, STEADY))
+
+def is_known(cycles: Cycles) -> bool:
+    """Whether three windows in a row have told the latency of a settled job."""
+    last = [cycle.samples[-1] for cycle in cycles[-3:]]
+    return len(last) == 3 and all(s.processing_latency_ms is not None and not s.warm_up for s in last)
+
+
+CALM = Trial("before the backlog", JOB, "static", constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), enough=is_known)
 
 
 def told(cycles: Cycles) -> bool:
