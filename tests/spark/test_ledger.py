@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from penstock.model import Latency, Plan
+from penstock.spark.realtime.batch import Batch, Metered
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
-from penstock.spark.realtime.meter import Metered
-from penstock.spark.realtime.segment_query import Batch, Wiring
+from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.realtime.windows import Windows
 from penstock.spark.segments import Segment
 from penstock.spark.topics.growth import Growth
@@ -33,7 +33,7 @@ def batch(
 ) -> Batch:  # fmt: skip
     return Batch(
         number, False, start, end, records, {topic: consumed - records}, {topic: consumed},
-        {name: Metered(out, inside)}, {} if cpu is None else {name: cpu}, Latency(20.0), Latency(30.0),
+        {name: Metered(out, inside, cpu)}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 
 

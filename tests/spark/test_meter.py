@@ -4,33 +4,90 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from penstock.model import Latency
-from penstock.spark.realtime.meter import JOURNEY, arrived, latency, metered, taken_now
+from penstock.spark.jvm_clock import nanoseconds, now
+from penstock.spark.realtime.meter import Meter, latency_of
+from penstock.spark.stamp import stamped
+from penstock.spark.tally import Remembered, Sample, Tally
 
 pytestmark = pytest.mark.spark
 
 
-def test_an_operators_filter_stays_behind_its_shuffle_with_and_without_a_stamp(spark: SparkSession) -> None:
-    plain = spark.createDataFrame([(1,)], "id long").withColumn("created", F.lit("2024-02-29"))
-    for frame in (plain, taken_now(plain, "created")):
-        nodes = optimised(arrived(frame.repartition(3), 16).where("id > 5"))
-        assert nodes.index("Filter (isnotnull(id") < nodes.index("Repartition 3")
+def test_an_operators_filter_stays_behind_its_shuffle(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1,)], "id long")
+    nodes = optimised(Meter(spark, 1, 16).arrived(frame.repartition(3), 0).where("id > 5"))
+    assert nodes.index("Filter (isnotnull(id") < nodes.index("Repartition 3")
+
+
+def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(spark: SparkSession) -> None:
+    meter, waits = Meter(spark, 3, 1), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
+    frame = numbers(spark, 100)
+    frame = meter.left(meter.arrived(frame, 0).where("id % 2 = 0"), 0)
+    frame = meter.left(meter.arrived(frame, 1).select("*", F.expr(waits).alias("waited")), 1)
+    frame = meter.left(meter.arrived(frame, 2).withColumn("copy", F.explode(F.array(F.lit(1), F.lit(2)))), 2, last=True)
+    run(frame)
+    assert [meter.records_out(place) for place in range(3)] == [50, 50, 100]
+    quick, slow, _ = (meter.seconds_per_record(place) or 0.0 for place in range(3))
+    assert slow >= 0.002
+    assert slow > quick
+    assert meter.latency("processing") is not None
+    assert meter.latency("event") is not None
+    assert [meter.records_out(place) for place in range(3)] == [0, 0, 0]
+    assert (meter.seconds_per_record(0), meter.latency("event")) == (None, None)
+
+
+def test_what_an_operator_computes_is_done_before_it_is_left(spark: SparkSession) -> None:
+    """Generated code would put off a column until somebody needs it."""
+    meter, costly = Meter(spark, 2, 1), F.expr("aggregate(sequence(1, 20000), 0L, (a, x) -> a + x * id)")
+    frame = meter.left(meter.arrived(numbers(spark, 200), 0).withColumn("sum", costly), 0)
+    run(meter.left(meter.arrived(frame, 1).withColumn("more", F.col("sum") + 1), 1))
+    computes, adds = (meter.seconds_per_record(place) or 0.0 for place in range(2))
+    assert computes > 10 * adds
+
+
+def test_one_in_many_is_timed_and_all_are_counted(spark: SparkSession) -> None:
+    meter = Meter(spark, 1, 20)
+    run(meter.left(meter.arrived(numbers(spark, 10_000), 0), 0, last=True))
+    assert meter.records_out(0) == 10_000
+    timed = meter._inside[0].tally.count
+    assert 300 < timed < 700  # 500 on average, with a standard deviation of 22
+
+
+def test_a_tally_leaves_out_nulls_and_adds_up_over_tasks(spark: SparkSession) -> None:
+    tally, sample = Tally(spark), Sample(spark)
+    hundreds = F.when(F.col("id") % 100 == 0, F.col("id"))
+    run(spark.range(1_000).repartition(3).where(tally.adding(hundreds)).where(sample.adding(hundreds)))
+    assert (tally.sum, tally.count) == (4_500, 10)
+    assert sorted(sample.taken()) == list(range(0, 1_000, 100))
+    assert sample.taken() == []
+
+
+def test_a_task_remembers(spark: SparkSession) -> None:
+    number = Remembered(spark)
+    rows = spark.range(4).repartition(1).where(number.setting(nanoseconds(spark))).withColumn("then", number.value)
+    assert all(row.then > 0 for row in rows.collect())
 
 
 def test_a_stamp_tells_when_a_record_was_taken(spark: SparkSession) -> None:
     made = spark.createDataFrame([("2024-02-29 01:02:03.456789",)], "created string")
-    row = taken_now(made, "created").selectExpr("stamp.*", "current_timestamp() as now").first()
+    row = stamped(made, "created", now(spark)).selectExpr("stamp.*", "current_timestamp() as now").first()
     assert row is not None
     assert str(row.created).endswith("03.456789")
     assert row.taken.year == row.now.year
 
 
-def test_what_was_not_measured_is_none() -> None:
-    assert metered({}, "count").seconds_per_record is None
-    assert latency({}, "event") is None
-    assert latency({JOURNEY: {"event_mean": None, "event_percentiles": None}}, "event") is None
-    told = {JOURNEY: {"event_mean": 12.5, "event_percentiles": [10, 30, -1]}}
-    assert latency(told, "event") == Latency(12.5, 10.0, 30.0, 0.0)
+def test_nothing_arrives_before_it_was_made() -> None:
+    assert latency_of([]) is None
+    found = latency_of([-3, 10])
+    assert found is not None
+    assert found.mean == 5.0
+
+
+def numbers(spark: SparkSession, count: int) -> DataFrame:
+    return stamped(spark.range(count).withColumn("created", F.current_timestamp()), "created", now(spark))
+
+
+def run(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
 
 
 def optimised(frame: DataFrame) -> str:

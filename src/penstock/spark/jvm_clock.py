@@ -31,20 +31,20 @@ def now(spark: SparkSession) -> Column:
 
 def _long_of_system(spark: SparkSession, method: str) -> Column:
     jvm: Any = spark.sparkContext._jvm
-    nothing = _scala_object(jvm.scala.collection.immutable, "Nil")
+    nothing = scala_object(jvm.scala.collection.immutable, "Nil")
     call = jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(
         jvm.java.lang.Class.forName("java.lang.System"),
-        _scala_object(jvm.org.apache.spark.sql.types, "LongType"),
+        scala_object(jvm.org.apache.spark.sql.types, "LongType"),
         method,
         nothing,  # arguments
         nothing,  # their types
         False,  # null if an argument is
         False,  # may return null
         False,  # deterministic
-        _scala_object(jvm.scala, "None"),  # the function of a catalogue that it stands for
+        scala_object(jvm.scala, "None"),  # the function of a catalogue that it stands for
     )
     return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(call))
 
 
-def _scala_object(package: Any, name: str) -> Any:
+def scala_object(package: Any, name: str) -> Any:
     return getattr(getattr(package, f"{name}$"), "MODULE$")

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.spark.realtime.segment_query import Batch, Wiring
+from penstock.spark.realtime.batch import Batch
+from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.topics.growth import Growth
 
 
@@ -108,7 +109,7 @@ def operators_of(batch: Batch) -> dict[str, OperatorFlow]:
     records_in = batch.records_in
     for name, measured in batch.operators.items():
         inside = None if measured.seconds_per_record is None else measured.seconds_per_record * records_in
-        known = [seconds for seconds in (inside, batch.cpu_seconds.get(name)) if seconds is not None]
+        known = [seconds for seconds in (inside, measured.cpu_seconds) if seconds is not None]
         flows[name] = OperatorFlow(records_in, measured.records_out, max(known, default=None))
         records_in = measured.records_out
     return flows

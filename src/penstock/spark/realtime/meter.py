@@ -1,101 +1,106 @@
-"""Measures inside the operators of a real-time query: counts, useful time, latency. One observation per batch.
+"""Measures inside the operators of a real-time query: records, useful time, latency.
 
-The column `stamp` carries a third field here, `started`: the nanoseconds at which the operator took the record. It is
-set for one record in `one_in`; the rest are only counted, so that cheap operators stay cheap. What is measured
-this way is the time of the operator's own function. What Spark spends on taking a record from the shuffle and
-handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
+Records are cheap and many, so next to nothing may be done for each of them. All are counted as they leave an operator,
+and one in `one_in` is timed. A task takes one record after the other through the code of its operator, so it is the
+task that remembers when the record at work came in; nothing is added to the records themselves. Latency is that of
+the records that are timed in the last operator which keeps the stamp.
+
+What is measured this way is the time of the operator's own function. What Spark spends on taking a record from the
+shuffle and handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
-from penstock.spark.jvm_clock import milliseconds, nanoseconds, now
-from penstock.spark.stamp import CREATED, STAMP, TAKEN, stamped
+from penstock.spark.jvm_clock import milliseconds, nanoseconds
+from penstock.spark.stamp import CREATED, STAMP, TAKEN
+from penstock.spark.tally import Remembered, Sample, Tally, worked_out
 
-MEASURE_ONE_IN = 16
-STARTED = "started"
-JOURNEY = "penstock: journey"  # no operator has this name: topic names and checkpoints could not bear it
-_SHARES = (0.5, 0.95, 0.99)
-
-
-@dataclass(frozen=True, slots=True)
-class Metered:
-    """One operator over one batch: records that left it, and seconds per record spent inside, where measured."""
-
-    records_out: int
-    seconds_per_record: float | None
+MEASURE_ONE_IN = 32
+NOT_TIMED = 0
+METERED = "penstock: metered"
+"""A column that nobody else has, and nobody sees."""
+SINCE = {"event": CREATED, "processing": TAKEN}
+"""What each kind of latency is measured from."""
 
 
-def taken_now(frame: DataFrame, created: str) -> DataFrame:
-    """A source's records, stamped as the source's task reads them."""
-    return stamped(frame, created, now(frame.sparkSession))
+class Meter:
+    """Measures one segment, through all restarts of its query."""
+
+    def __init__(self, spark: SparkSession, operators: int, one_in: int) -> None:
+        self._one_in = one_in
+        self._started = [Remembered(spark) for _ in range(operators)]
+        self._left = [_Read(Tally(spark)) for _ in range(operators)]
+        self._inside = [_Read(Tally(spark)) for _ in range(operators)]
+        self._latency = {kind: Sample(spark) for kind in SINCE}
+
+    # Into the plan ---------------------------------------------------------------------------------------------
+
+    def arrived(self, frame: DataFrame, place: int) -> DataFrame:
+        """In front of an operator, the `place`-th of its segment, behind its shuffle.
+
+        This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
+        them with the parallelism of the operator before.
+        """
+        now = F.when(F.rand() < 1 / self._one_in, nanoseconds(frame.sparkSession)).otherwise(NOT_TIMED)
+        return frame.where(self._started[place].setting(now))
+
+    def left(self, frame: DataFrame, place: int, *, last: bool = False) -> DataFrame:
+        """Behind the operator. With `last`, what leaves it has come to the end of its way, as far as stamps tell."""
+        session, started = frame.sparkSession, self._started[place].value
+        timed = self._inside[place].tally.adding(nanoseconds(session) - started)
+        for kind, since in SINCE.items() if last else ():
+            timed = timed & self._latency[kind].adding(milliseconds(session) - F.unix_millis(f"{STAMP}.{since}"))
+        left = F.when(worked_out(frame) & ((started == NOT_TIMED) | timed), 1).cast("long")
+        # As a column, since a condition would be carried in front of what the operator selects.
+        metered = frame.withColumn(METERED, self._left[place].tally.adding(left))
+        return metered.where(F.col(f"`{METERED}`")).drop(METERED)
+
+    # Out of the accumulators -----------------------------------------------------------------------------------
+
+    def records_out(self, place: int) -> int:
+        """Records that left an operator in batches that ended since this was last asked."""
+        return self._left[place].more()[0]
+
+    def seconds_per_record(self, place: int) -> float | None:
+        """Spent inside an operator, likewise; None if no record was timed."""
+        nanoseconds_spent, timed = self._inside[place].more()
+        return nanoseconds_spent / timed / 1e9 if timed else None
+
+    def latency(self, kind: str) -> Latency | None:
+        """`processing` or `event`, likewise; None if no record was timed."""
+        return latency_of(self._latency[kind].taken())
 
 
-def arrived(frame: DataFrame, one_in: int) -> DataFrame:
-    """In front of an operator, behind its shuffle.
+class _Read:
+    """A tally, and how much of it has been read."""
 
-    What is not deterministic is also a wall: without one the optimiser would carry the operator's filters through the
-    shuffle, to run them with the parallelism of the operator before.
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        self._sum, self._count = 0, 0
+
+    def more(self) -> tuple[int, int]:
+        """What was added since the last call: the sum, and of how many values."""
+        total, count = self.tally.sum, self.tally.count
+        more = total - self._sum, count - self._count
+        self._sum, self._count = total, count
+        return more
+
+
+def latency_of(milliseconds_each: Sequence[int]) -> Latency | None:
+    """Mean and percentiles.
+
+    >>> latency_of([10, 30, -1])
+    Latency(mean=13.333333333333334, p50=10.0, p95=28.0, p99=29.6)
     """
-    if STAMP not in frame.columns:
-        return frame.where(milliseconds(frame.sparkSession) > 0)
-    sampled = F.when(F.rand() < 1 / one_in, nanoseconds(frame.sparkSession))
-    return frame.withColumn(STAMP, F.struct(*_times(), sampled.alias(STARTED)))
-
-
-def left(frame: DataFrame, operator: str) -> DataFrame:
-    """Behind an operator: count its output, and time it where the stamp survived."""
-    figures = [F.count(F.lit(1)).alias("records")]
-    if STAMP in frame.columns:
-        started = F.col(f"{STAMP}.{STARTED}")
-        spent = F.when(started.isNotNull(), nanoseconds(frame.sparkSession) - started)
-        figures.append(F.avg(spent).alias("nanoseconds"))
-    return frame.observe(operator, *figures)
-
-
-def arrived_at_the_end(frame: DataFrame) -> DataFrame:
-    """Behind the last operator that keeps the stamp: the latency of the whole way, in milliseconds."""
-    ended = F.when(F.col(f"{STAMP}.{STARTED}").isNotNull(), milliseconds(frame.sparkSession))
-    figures = []
-    for name, since in (("event", CREATED), ("processing", TAKEN)):
-        latency = ended - F.unix_millis(f"{STAMP}.{since}")
-        figures += [
-            F.avg(latency).alias(f"{name}_mean"),
-            F.percentile_approx(latency, list(_SHARES), F.lit(1000)).alias(f"{name}_percentiles"),
-        ]
-    return frame.observe(JOURNEY, *figures)
-
-
-def without_start(frame: DataFrame) -> DataFrame:
-    """The stamp as others know it: without the field that means nothing outside of one task."""
-    return frame.withColumn(STAMP, F.struct(*_times())) if STAMP in frame.columns else frame
-
-
-def metered(observed: Mapping[str, Any], operator: str) -> Metered:
-    """What `left` observed."""
-    figures = observed.get(operator)
-    if figures is None:
-        return Metered(0, None)
-    nanoseconds_each = figures.get("nanoseconds")  # an operator without the stamp is only counted
-    return Metered(figures["records"], None if nanoseconds_each is None else nanoseconds_each / 1e9)
-
-
-def latency(observed: Mapping[str, Any], kind: str) -> Latency | None:
-    """What `arrived_at_the_end` observed, `processing` or `event`; None if no record was measured."""
-    figures = observed.get(JOURNEY)
-    if figures is None or figures[f"{kind}_mean"] is None:
+    if not milliseconds_each:
         return None
     # Clocks of two machines may disagree by a little; nothing arrives before it was made.
-    mean, *percentiles = (max(0.0, float(v)) for v in (figures[f"{kind}_mean"], *figures[f"{kind}_percentiles"]))
-    return Latency(mean, *percentiles)
-
-
-def _times() -> list[Column]:
-    return [F.col(f"{STAMP}.{CREATED}"), F.col(f"{STAMP}.{TAKEN}")]
+    values = np.maximum(milliseconds_each, 0)
+    return Latency(float(values.mean()), *(float(value) for value in np.percentile(values, (50, 95, 99))))

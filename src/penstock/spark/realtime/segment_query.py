@@ -16,43 +16,19 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
-from penstock.model import Latency, Plan
+from penstock.model import Plan
+from penstock.spark.jvm_clock import now
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.realtime import meter
+from penstock.spark.realtime.batch import Batch, Metered
+from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.stage_cpu import cpu_seconds
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
+from penstock.spark.stamp import stamped
 from penstock.spark.topics.kafka import Kafka, message
 
 # The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
 KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one finished batch of a segment showed.
-
-    number              as Spark counts them
-    warm_up             the first of a run: Spark compiles what it has not seen, and a record may wait seconds for that
-    start, end          Unix seconds
-    records_in          records read from the topics
-    began_at, consumed  records of each topic read before it (None: there was none) and by its end, of all time
-    operators           what was measured inside each operator
-    cpu_seconds         of each operator's stage, where it is known
-    processing, event   latency at the end of the way, if that is in this segment
-    """
-
-    number: int
-    warm_up: bool
-    start: float
-    end: float
-    records_in: int
-    began_at: Mapping[str, int] | None
-    consumed: Mapping[str, int]
-    operators: Mapping[str, meter.Metered]
-    cpu_seconds: Mapping[str, float]
-    processing: Latency | None
-    event: Latency | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +74,7 @@ class SegmentQuery:
         self._spark = spark
         self._pipeline = pipeline
         self._milliseconds = round(1000 * batch_seconds)
-        self._one_in = one_in
+        self._meter = None if one_in is None else Meter(spark, len(self.segment.operators), one_in)
         self._query: StreamingQuery | None = None
         self._seen = -1
         self._first: int | None = None  # the number of the first batch of this run
@@ -107,17 +83,16 @@ class SegmentQuery:
 
     def frame(self, plan: Plan) -> DataFrame:
         """The stream behind the last operator."""
-        frame = self._input()
-        for name in self.segment.operators:
+        frame, meter = self._input(), self._meter
+        for place, name in enumerate(self.segment.operators):
             step = self._pipeline.steps[name]
             frame = frame.repartition(plan[name], *step.key)
-            if self._one_in is None:
+            if meter is None:
                 frame = step.function(frame)
             else:
-                frame = meter.left(step.function(meter.arrived(frame, self._one_in)), name)
-                if name == self.wiring.journey:
-                    frame = meter.arrived_at_the_end(frame)
-        return meter.without_start(frame)
+                frame = step.function(meter.arrived(frame, place))
+                frame = meter.left(frame, place, last=name == self.wiring.journey)
+        return frame
 
     def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
         """Begin, or go on from the checkpoint."""
@@ -174,10 +149,10 @@ class SegmentQuery:
         return [self._batch(progress) for progress in fresh]
 
     def _input(self) -> DataFrame:
+        source = self.wiring.source
         if self.wiring.schema is None:
-            return meter.taken_now(self.wiring.source.stream(self._spark), self.wiring.source.created)
-        messages = self.wiring.source.reader(self._spark, self.wiring.reads).load()
-        return unpacked(messages, self.wiring.schema)
+            return stamped(source.stream(self._spark), source.created, now(self._spark))
+        return unpacked(source.reader(self._spark, self.wiring.reads).load(), self.wiring.schema)
 
     def _messages(self, frame: DataFrame) -> DataFrame:
         """What goes to Kafka: each record once, or once for each topic if there are several."""
@@ -199,10 +174,7 @@ class SegmentQuery:
         return options
 
     def _batch(self, progress: dict[str, Any]) -> Batch:
-        start = datetime.fromisoformat(progress["timestamp"]).timestamp()
-        observed = {name: dict(figures) for name, figures in progress.get("observedMetrics", {}).items()}
-        names = self.segment.operators
-        cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names))
+        start, meter = datetime.fromisoformat(progress["timestamp"]).timestamp(), self._meter
         return Batch(
             number=progress["batchId"],
             warm_up=progress["batchId"] == self._first,
@@ -211,11 +183,20 @@ class SegmentQuery:
             records_in=progress["numInputRows"],
             began_at=_read_by(progress, "startOffset") or None,
             consumed=_read_by(progress, "endOffset"),
-            operators={name: meter.metered(observed, name) for name in names},
-            cpu_seconds={} if cpu is None else dict(zip(names, cpu, strict=True)),
-            processing=meter.latency(observed, "processing"),
-            event=meter.latency(observed, "event"),
+            operators=self._operators(progress),
+            processing=None if meter is None else meter.latency("processing"),
+            event=None if meter is None else meter.latency("event"),
         )
+
+    def _operators(self, progress: dict[str, Any]) -> dict[str, Metered]:
+        names = self.segment.operators
+        cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names)) or (None,) * len(names)
+        if self._meter is None:
+            return {name: Metered(progress["numInputRows"], None, cpu[place]) for place, name in enumerate(names)}
+        return {
+            name: Metered(self._meter.records_out(place), self._meter.seconds_per_record(place), cpu[place])
+            for place, name in enumerate(names)
+        }
 
 
 def _read_by(progress: dict[str, Any], end: str) -> dict[str, int]:

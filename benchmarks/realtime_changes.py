@@ -1,0 +1,80 @@
+"""How long a real-time job is silent when its plan changes, and how many records come twice.
+
+Four cheap operators and a steady stream; the plan changes ten times. Silence is the longest time in which a restarted
+segment hands nothing on, from the stop of its query to Kafka's first sight of a new record.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
+from statistics import median
+
+from benchmarks.realtime import STEPS
+from penstock.model import Plan
+from penstock.spark.dry_run import dry_run
+from penstock.spark.ends.replayed import replay
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.session import local_session
+from penstock.spark.topics.broker import Broker
+from penstock.spark.topics.feeder import Feeder
+from penstock.spark.topics.jars import connector_jars
+from penstock.spark.topics.kafka import kafka
+from penstock.workloads.rates import constant
+
+CHANGES = 10
+RATE = 500.0
+BATCH_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Changes:
+    what: str
+    median_seconds: float
+    longest_seconds: float
+
+
+@dataclass(frozen=True)
+class Twice:
+    changes: int
+    records: int
+    came_twice: int
+
+
+def rows() -> Iterator[Changes | Twice]:
+    with Broker() as broker, tempfile.TemporaryDirectory() as checkpoint:
+        spark = local_session("local[16]", jars=connector_jars())
+        try:
+            broker.create_topic("in", 1)
+            broker.create_topic("out", 1)
+            job = Pipeline("changes", source=kafka("in", servers=broker.servers))
+            after: tuple[str, ...] = ()
+            for name, function in STEPS.items():
+                job.operator(name, function, after=after)
+                after = (name,)
+            job.sink(kafka("out", servers=broker.servers), after=after[0])
+            plan = Plan(dict.fromkeys(STEPS, 1))
+            engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, batch_seconds=BATCH_SECONDS)
+            engine.start()
+            source = replay(constant(RATE, 3600.0), lambda ids: [b'{"name": "a", "amount": %d}' % i for i in ids])
+            with Feeder(source, "in", broker.servers):
+                for name, parallelism in zip(cycle(STEPS), cycle((2, 3, 1)), strict=False):
+                    engine.apply(engine.plan().changed({name: parallelism}))
+                    if len(engine.changes) > CHANGES:
+                        break
+            engine.stop()
+            made = list(engine.changes)[1:]  # the JVM sees its first change
+            yield _row("stop", [change.stop_seconds for change in made])
+            yield _row("start", [change.start_seconds for change in made])
+            yield _row("silence", [c.silence_seconds for c in made if c.silence_seconds is not None])
+            read = engine._offsets.ends(["in"]) or {"in": 0}
+            yield Twice(len(made), read["in"], engine.duplicates)
+        finally:
+            spark.stop()
+
+
+def _row(what: str, seconds: list[float]) -> Changes:
+    return Changes(what, median(seconds), max(seconds))
