@@ -92,7 +92,7 @@ def test_what_waits_for_a_segment_waits_for_its_slowest_operator(growth: Growth)
     segment = Segment(names, (), (), (OUT,))
     ledger = Ledger(replace(wiring("count", ("in",), "out"), segment=segment), {"in": 0})
     one = batch(0, 0, 5, 200, 200, consumed=200)
-    spent = {name: Metered(200, seconds) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
+    spent = {name: Metered(200, seconds, None) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
     ledger.add([replace(one, operators=spent)])
     [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, plan)
     assert sample.backlog == 300
