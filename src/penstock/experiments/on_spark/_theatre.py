@@ -34,7 +34,7 @@ START_SECONDS = 30.0
 """A query that starts is given so long to answer before records are sent to it."""
 SETTLE_SECONDS = 4.0
 FILL_SECONDS = 0.5
-WARM_UP_RATE, WARM_UP_SECONDS = 50.0, 6.0
+WARM_UP_RATE, WARM_UP_SECONDS, WARM_UP_CYCLES = 50.0, 60.0, 3
 
 
 @dataclass
@@ -52,7 +52,10 @@ class Theatre:
             self.say(f"{trial.job.name}: warming up")
             self._warm.add(seen)
             light = constant(WARM_UP_RATE, WARM_UP_SECONDS)
-            self._run(Trial("warm-up", trial.job, "static", light, Slo(), trial.job.start, execution=trial.execution))
+            self._run(Trial(
+                "warm-up", trial.job, "static", light, Slo(), trial.job.start, execution=trial.execution,
+                enough=lambda cycles: len(cycles) >= WARM_UP_CYCLES,
+            ))  # fmt: skip
         self.say(f"{trial.job.name}: {trial.label}, {trial.trace.seconds:.0f} s at most")
         return self._run(trial)
 

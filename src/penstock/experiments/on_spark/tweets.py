@@ -9,10 +9,12 @@ from penstock.experiments.on_spark import _simulated
 from penstock.experiments.on_spark._theatre import Theatre
 from penstock.experiments.on_spark._trial import Run, Trial, plan_of
 from penstock.model import Execution
+from penstock.simulator.trace import Trace
 from penstock.workloads.on_spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
 
 (JOB,) = JOBS
 TD, BATCH = 30.0 / COMPRESSED, 2.0
+START_SECONDS = 15.0
 SHARE_OF_WORK = 0.6
 """Of a micro-batch on two cores, as measured; the rest is what every batch costs."""
 EXECUTION_MS = dict.fromkeys(JOB.service_ms, sum(JOB.service_ms.values()) / SHARE_OF_WORK)
@@ -25,10 +27,23 @@ TRIALS = {
 PAPER = {"PSPS": PSPS, "r = 1": TABLE_8[1], "r = 8": TABLE_8[8]}
 
 
+def after_a_calm(stream: Trace, seconds: float) -> Trace:
+    """The stream, after it has been for a while as it begins: the replay does not wait for the job to be there.
+
+    >>> after_a_calm(Trace("ramp", (0.0, 10.0), (5.0, 50.0)), 3.0)
+    Trace(name='ramp', times=(0.0, 3.0, 13.0), rates=(5.0, 5.0, 50.0))
+    """
+    times = (stream.times[0], *(t + seconds for t in stream.times))
+    return Trace(stream.name, times, (stream.rates[0], *stream.rates))
+
+
+STREAM = after_a_calm(JOB.trace, START_SECONDS)
+
+
 def trial(name: str) -> Trial:
     policy, replicas, options = TRIALS[name]
     return Trial(
-        name, JOB, policy, JOB.trace, JOB.slo, plan_of(JOB, (replicas,) * 4), options=options,
+        name, JOB, policy, STREAM, JOB.slo, plan_of(JOB, (replicas,) * 4), options=options,
         execution=Execution.IN_TURN, interval_seconds=TD, batch_seconds=BATCH,
     )  # fmt: skip
 
