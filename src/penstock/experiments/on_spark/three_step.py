@@ -24,6 +24,7 @@ TRIALS = {
     "Storm, expert": ("storm_default", EXPERT, {}),
 }
 CLAIMS = {"cores": "CPU", "memory_mb": "memory"}
+LOW_AGAIN = 400.0 / COMPRESSED
 TIMEOUT = 30.0 / COMPRESSED
 """Storm's time-out on this scale of time: an item that is older would have been sent again."""
 
@@ -116,7 +117,12 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
                 not own.congested and own.processed > 0.95 and own.most > 4,
                 f"{own.processed:.0%} processed, {own.waiting:,.0f} items wait at the end; {own.most} sinks at most",
             ),
-            Claim.judged("it shrinks again with the load", own.last < own.most, f"from {own.most} to {own.last} sinks"),
+            Claim.judged(
+                "it shrinks again with the load",
+                own.last < own.most,
+                f"from {own.most} to {own.last} sinks; the load is low again for the last {LOW_AGAIN:.0f} s, and what has "
+                "come to wait goes first",
+            ),
             Claim.judged(
                 "against expert degrees it takes about 37.5 % less CPU and memory (no more than 15 points less)",
                 min(saved.values()) >= 22.5,
