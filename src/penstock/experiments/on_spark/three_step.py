@@ -120,8 +120,8 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             Claim.judged(
                 "it shrinks again with the load",
                 own.last < own.most,
-                f"from {own.most} to {own.last} sinks; the load is low again for the last {LOW_AGAIN:.0f} s, and what has "
-                "come to wait goes first",
+                f"from {own.most} to {own.last} sinks; the load is low again for the last {LOW_AGAIN:.0f} s, and "
+                "what has come to wait goes first",
             ),
             Claim.judged(
                 "against expert degrees it takes about 37.5 % less CPU and memory (no more than 15 points less)",
