@@ -26,7 +26,8 @@ def reproduce(
     paper: Annotated[str | None, typer.Argument(help="Which paper; all of them without it.")] = None,
     item: Annotated[str | None, typer.Argument(help="Which table or figure, such as fig2 or table4.")] = None,
     on: Annotated[
-        str, typer.Option("--on", help="simulator, or spark: a few of them on real Spark, scaled down, in 15 minutes.")
+        str,
+        typer.Option("--on", help="simulator, or spark: some of them on real Spark, scaled down, in 20 minutes."),
     ] = SIMULATOR,
     page: Annotated[
         Path | None, typer.Option("--page", help="Write it all as Markdown to this file, pictures beside it.")
