@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from penstock.cli.output import talks_to_a_person
+from penstock.model.errors import check_choice
+
+if TYPE_CHECKING:
+    from penstock.experiments import Item
+
+SIMULATOR, SPARK = "simulator", "spark"
+TITLES = {SIMULATOR: "The papers, reproduced", SPARK: "The papers, reproduced on Spark"}
+Say = Callable[[str], None]
+Todo = list[tuple[str, str, "Callable[[], Item]"]]
 
 
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="Which paper; all of them without it.")] = None,
     item: Annotated[str | None, typer.Argument(help="Which table or figure, such as fig2 or table4.")] = None,
+    on: Annotated[
+        str,
+        typer.Option("--on", help="simulator, or spark: some of them on real Spark, scaled down, in 20 minutes."),
+    ] = SIMULATOR,
     page: Annotated[
         Path | None, typer.Option("--page", help="Write it all as Markdown to this file, pictures beside it.")
     ] = None,
@@ -21,22 +39,57 @@ def reproduce(
     """
     from rich.console import Console
 
-    from penstock.experiments import items, paper_title, papers
-    from penstock.report.folder import ReportFolder
-    from penstock.report.side_by_side import count_line, draw_chart, for_page, for_terminal, picture_name
+    from penstock.report.side_by_side import count_line, for_terminal
 
-    chosen = [paper] if paper is not None else papers()
-    todo = [(name, key, experiment) for name in chosen for key, experiment in items(name, item).items()]
-    folder = None if page is None else ReportFolder(page.parent)
-    console, working = Console(highlight=False), Console(stderr=True)
-    found, text, current = [], ["# The papers, reproduced", ""], None
-    for name, key, experiment in todo:
-        with working.status(f"{name} {key}"):
+    check_choice("on", on, tuple(TITLES))
+    console, found = Console(highlight=False), []
+    with _progress() as say, _todo(on, paper, item, say) as todo:
+        for name, key, experiment in todo:
+            say(f"{name} {key}")
             result = experiment()
-        console.print(for_terminal(result))
-        found.append(result)
-        if folder is None:
-            continue
+            console.print(for_terminal(result))
+            found.append((name, result))
+    console.print(count_line([result for _, result in found]))
+    if page is not None:
+        _write(page, on, found)
+
+
+@contextmanager
+def _progress() -> Iterator[Say]:
+    """What is going on: beside the tables for a person, as lines for everything else."""
+    from rich.console import Console
+
+    if not talks_to_a_person():
+        yield lambda text: typer.echo(f"penstock: {text}", err=True)
+        return
+    with Console(stderr=True).status("") as status:
+        yield status.update
+
+
+@contextmanager
+def _todo(on: str, paper: str | None, item: str | None, say: Say) -> Iterator[Todo]:
+    """The experiments to run, and whatever they need while they do."""
+    from penstock import experiments
+
+    if on == SIMULATOR:
+        chosen = [paper] if paper is not None else experiments.papers()
+        yield [(name, key, run) for name in chosen for key, run in experiments.items(name, item).items()]
+        return
+    from penstock.experiments import on_spark
+
+    chosen = [paper] if paper is not None else on_spark.papers()
+    wanted = [(name, key, run) for name in chosen for key, run in on_spark.items(name, item).items()]
+    with on_spark.opened(say) as theatre:
+        yield [(name, key, partial(run, theatre)) for name, key, run in wanted]
+
+
+def _write(page: Path, on: str, found: list[tuple[str, Item]]) -> None:
+    from penstock.experiments import paper_title
+    from penstock.report.folder import ReportFolder
+    from penstock.report.side_by_side import count_line, draw_chart, for_page, picture_name
+
+    folder, text, current = ReportFolder(page.parent), [f"# {TITLES[on]}", ""], None
+    for name, result in found:
         if name != current:
             text += [f"## {paper_title(name)}", ""]
             current = name
@@ -44,7 +97,13 @@ def reproduce(
         for picture, chart in zip(pictures, result.charts, strict=True):
             folder.put(f"images/{picture}", draw_chart(chart))
         text.append(for_page(result, [f"images/{picture}" for picture in pictures]))
-    console.print(count_line(found))
-    if folder is not None and page is not None:
-        text += ["## In sum", "", count_line(found) + ".", "", f"Made by `penstock reproduce --page {page}`.", ""]
-        folder.put(page.name, "\n".join(text).encode())
+    command = "penstock reproduce" if on == SIMULATOR else f"penstock reproduce --on {on}"
+    text += [
+        "## In sum",
+        "",
+        count_line([result for _, result in found]) + ".",
+        "",
+        f"Made by `{command} --page {page}`.",
+        "",
+    ]
+    folder.put(page.name, "\n".join(text).encode())

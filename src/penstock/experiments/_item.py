@@ -17,12 +17,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of a table: theirs and ours."""
+    """One figure of a table: theirs, ours in the simulator and, in experiments that run there, ours on Spark."""
 
     label: str
     paper: Figure
     ours: Figure
     unit: str = ""
+    spark: Figure = None
 
     @property
     def ratio(self) -> float | None:
@@ -31,9 +32,22 @@ class Row:
         >>> Row("throughput", 250e3, 275e3, "records/s").ratio
         1.1
         """
-        if isinstance(self.paper, str) or isinstance(self.ours, str) or not self.paper or self.ours is None:
-            return None
-        return self.ours / self.paper
+        return _over(self.ours, self.paper)
+
+    @property
+    def spark_ratio(self) -> float | None:
+        """Spark over the simulator: a job on Spark is scaled down, and what the paper measured is far away.
+
+        >>> Row("throughput", 350e3, 400.0, "records/s", spark=380.0).spark_ratio
+        0.95
+        """
+        return _over(self.spark, self.ours)
+
+
+def _over(figure: Figure, reference: Figure) -> float | None:
+    if isinstance(figure, str) or isinstance(reference, str) or figure is None or not reference:
+        return None
+    return figure / reference
 
 
 @dataclass(frozen=True, slots=True)

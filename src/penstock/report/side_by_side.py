@@ -28,6 +28,10 @@ class Row(Protocol):
     def unit(self) -> str: ...
     @property
     def ratio(self) -> float | None: ...
+    @property
+    def spark(self) -> float | str | None: ...
+    @property
+    def spark_ratio(self) -> float | None: ...
 
 
 class Claim(Protocol):
@@ -67,13 +71,12 @@ def figure_text(figure: float | str | None) -> str:
 
 def for_terminal(item: Item) -> Group:
     """A table of figures, and a line for each claim."""
-    table = Table(
-        "", "paper", "ours", "ratio", "unit", box=None, pad_edge=False, title=item.title, title_justify="left"
-    )
-    for column in table.columns[1:4]:
+    head, rows = _figures(item.rows)
+    table = Table(*head, box=None, pad_edge=False, title=item.title, title_justify="left")
+    for column in table.columns[1:-1]:
         column.justify = "right"
-    for row in item.rows:
-        table.add_row(row.label, figure_text(row.paper), figure_text(row.ours), _ratio(row), row.unit)
+    for row in rows:
+        table.add_row(*row)
     lines = [Text(item.setting, style="dim")]
     for claim in item.claims:
         sign, colour = SIGNS[claim.verdict]
@@ -85,11 +88,10 @@ def for_page(item: Item, pictures: Sequence[str]) -> str:
     """The same as Markdown."""
     lines = [f"### {item.title}", "", item.setting, ""]
     if item.rows:
-        lines += ["| | paper | ours | ratio | unit |", "|---|---:|---:|---:|---|"]
-        lines += [
-            f"| {row.label} | {figure_text(row.paper)} | {figure_text(row.ours)} | {_ratio(row)} | {row.unit} |"
-            for row in item.rows
-        ]
+        head, rows = _figures(item.rows)
+        rule = ["---", *("---:" for _ in head[1:-1]), "---"]
+        lines += ["| " + " | ".join(head).lstrip() + " |", f"|{'|'.join(rule)}|"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
         lines.append("")
     for claim in item.claims:
         sign, _ = SIGNS[claim.verdict]
@@ -143,5 +145,19 @@ def draw_chart(chart: Any) -> bytes:
     return buffer.getvalue()
 
 
-def _ratio(row: Row) -> str:
-    return "" if row.ratio is None else f"{row.ratio:.2f}"
+def _figures(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table; one that holds figures of Spark sets them beside the simulator's."""
+    if all(row.spark is None for row in rows):
+        head = ["", "paper", "ours", "ratio", "unit"]
+        return head, [
+            [row.label, figure_text(row.paper), figure_text(row.ours), _ratio(row.ratio), row.unit] for row in rows
+        ]
+    head = ["", "paper", "simulator", "Spark", "Spark / simulator", "unit"]
+    return head, [
+        [row.label, *map(figure_text, (row.paper, row.ours, row.spark)), _ratio(row.spark_ratio), row.unit]
+        for row in rows
+    ]
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"

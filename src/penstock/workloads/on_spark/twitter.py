@@ -1,6 +1,6 @@
 """PSPS' Twitter application on Spark: tweets are parsed, classified by what they say and by who says it, and stored.
 
-The four are equally slow, as in the simulated job. Its stream is cut to two of three surges, ten times as fast.
+The four are equally slow, as in the simulated job. Of its stream the first surge comes, five times as fast.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from penstock.workloads.on_spark.service import waiting
 from penstock.workloads.psps import tweets
 
 SERVICE_MS = {"parse": 2, "content": 2, "author": 2, "store": 2}
-PEAK, COMPRESSED, UNTIL = 550.0, 10.0, 700.0  # events/s; s of the simulated stream
+PEAK, COMPRESSED, UNTIL = 420.0, 5.0, 350.0  # events/s; s of the simulated stream
 OVER_PROVISIONED, MOST = 8, 16
 """Replicas of each operator that carry the peak, and those in the pool: more work off what has come to wait."""
 WORDS = ("sun", "rain", "love", "hate", "goal", "vote")
