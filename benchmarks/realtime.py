@@ -31,8 +31,8 @@ from penstock.spark.topics.jars import connector_jars
 from penstock.spark.topics.kafka import kafka
 from penstock.spark.topics.offsets import Offsets
 
-RECORDS = 600_000
-ROUNDS = 3
+RECORDS = 1_000_000
+ROUNDS = 5
 LATENCY_ROUNDS = 3
 STEADY_RATE = 1_000
 STEADY_SECONDS = 12
@@ -202,7 +202,8 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | LatencyO
             producer.poll(0)
             producer.flush() if i % 50_000 == 0 else None
     producer.flush()
-    throughput(spark, broker, "engine", -1)  # the JVM warms up
+    for way in WAYS:  # the JVM warms up
+        throughput(spark, broker, way, -1)
     measured: dict[str, list[float]] = {way: [] for way in WAYS}
     for turn in range(ROUNDS):
         for way in WAYS:
