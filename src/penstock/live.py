@@ -56,6 +56,13 @@ class Stage:
     def execution(self) -> Execution:
         return Execution.AT_ONCE if self.broker else Execution.IN_TURN
 
+    def topic(self, name: str) -> Kafka:
+        """A new topic of the broker."""
+        assert self.broker is not None
+        made = kafka(f"{name}-{uuid4().hex[:8]}", servers=self.broker.servers)
+        self.broker.create_topic(made.topic, PARTITIONS)
+        return made
+
 
 @contextmanager
 def stage(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[Stage]:
@@ -145,17 +152,11 @@ class LiveRun:
     def _wired(self, folder: Path) -> tuple[Pipeline, Feeder | None]:
         """The pipeline between real ends: a replay and files, or topics and somebody who fills the first."""
         most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
-        source, broker = replay(self.trace, self.values, max_records_per_batch=most), self.stage.broker
-        if broker is None:
+        source = replay(self.trace, self.values, max_records_per_batch=most)
+        if self.stage.broker is None:
             return self._between(source, lambda operator: Files(str(folder / "out" / operator), "json")), None
-
-        def topic(name: str) -> Kafka:
-            made = kafka(f"{name}-{uuid4().hex[:8]}", servers=broker.servers)
-            broker.create_topic(made.topic, PARTITIONS)
-            return made
-
-        inlet = topic("in")
-        return self._between(inlet, topic), Feeder(source, inlet.topic, broker.servers)
+        inlet = self.stage.topic("in")
+        return self._between(inlet, self.stage.topic), Feeder(source, inlet.topic, inlet.servers)
 
     def _between(self, source: Source, sink_of: Callable[[str], Sink]) -> Pipeline:
         pipeline = self.pipeline(source, NOWHERE)

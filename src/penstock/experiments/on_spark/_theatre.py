@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from uuid import uuid4
 
 from penstock.control.loop import Loop, Settings
 from penstock.experiments.on_spark._trial import Run, Trial
@@ -23,7 +22,7 @@ from penstock.spark.ends.replayed import replay
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.topics.feeder import Feeder
-from penstock.spark.topics.kafka import Kafka, kafka
+from penstock.spark.topics.kafka import Kafka
 from penstock.stores.memory import MemoryStore
 from penstock.workloads.rates import constant
 
@@ -81,7 +80,7 @@ class Theatre:
 
     def _start_at_once(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
         """The job in real time: its load comes when it answers, unless it finds a backlog to begin with."""
-        inlet, outlet = self._topic("in"), self._topic("out")
+        inlet, outlet = self.stage.topic("in"), self.stage.topic("out")
         if trial.backlog:
             _fill(inlet, trial)
         pipeline = trial.job.pipeline(inlet, outlet)
@@ -96,12 +95,6 @@ class Theatre:
         began = engine.now()
         stack.enter_context(Feeder(replay(trial.trace, trial.job.values), inlet.topic, inlet.servers))
         return engine, began
-
-    def _topic(self, name: str) -> Kafka:
-        assert self.stage.broker is not None
-        topic = kafka(f"{name}-{uuid4().hex[:8]}", servers=self.stage.broker.servers)
-        self.stage.broker.create_topic(topic.topic)
-        return topic
 
 
 @contextmanager

@@ -10,13 +10,12 @@ from penstock.experiments.on_spark._theatre import Theatre
 from penstock.experiments.on_spark._trial import Run, Trial, plan_of
 from penstock.model import Execution
 from penstock.simulator.trace import Trace
+from penstock.workloads.on_spark import SHARE_OF_WORK
 from penstock.workloads.on_spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
 
 (JOB,) = JOBS
 TD, BATCH = 30.0 / COMPRESSED, 2.0
 START_SECONDS = 15.0
-SHARE_OF_WORK = 0.6
-"""Of a micro-batch on two cores, as measured; the rest is what every batch costs."""
 EXECUTION_MS = dict.fromkeys(JOB.service_ms, sum(JOB.service_ms.values()) / SHARE_OF_WORK)
 """Known from a benchmark, as in the paper. Operators that take turns take the time of all."""
 TRIALS = {
