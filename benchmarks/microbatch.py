@@ -21,17 +21,18 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.ends.replayed import Replay, replay
+from penstock.spark.job import CLUSTER_INTERVAL_SECONDS
 from penstock.spark.microbatch.engine import SETTINGS, MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import local_session
 from penstock.workloads.rates import constant
 
 RECORDS_PER_BATCH = 200_000
-BATCHES, SKIPPED = 9, 3
-ROUNDS = 5
+BATCHES, SKIPPED = 23, 3
+ROUNDS = 3
 WAYS = ("by hand", "engine", "engine, not metered")
-READ_SECONDS = 2.0
-"""How often the monitor is read while the engine runs, as a loop would."""
+READ_SECONDS = CLUSTER_INTERVAL_SECONDS
+"""How often the monitor is read while the engine runs, as the loop does."""
 
 
 @dataclass(frozen=True)

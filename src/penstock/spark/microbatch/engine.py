@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -105,6 +106,9 @@ class MicroBatchEngine:
         self._ran: deque[_Ran] = deque(maxlen=REMEMBERED_BATCHES)
         self._warming = WARM_UP_BATCHES
         self._created = Gathered(spark)
+        # Kept, since to make a column anew for every batch takes milliseconds.
+        self._looking = cache(lambda one_in: self._created.adding(_time_of_creation(one_in)))
+        self._wall = F.spark_partition_id() >= 0
         self._records_per_batch = 0.0
         self._read_until = self._offered_at = self._clock.now()
         self._done = 0
@@ -193,7 +197,7 @@ class MicroBatchEngine:
             frame.sparkSession.conf.set(key, value)
         source = stamped(frame, self.pipeline.source.created, self._now)
         if self._metering:
-            source = source.where(self._created.adding(_time_of_creation(one_in(self._records_per_batch))))
+            source = source.where(self._looking(one_in(self._records_per_batch)))
         inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
@@ -218,7 +222,9 @@ class MicroBatchEngine:
             frame = frame.unionByName(kept[parent])
         for name in segment.operators:
             step = self.pipeline.steps[name]
-            frame = step.function(_kept_apart(frame.repartition(plan[name], *step.key)))
+            # What is not deterministic is a wall in the optimiser's way: it would carry the operator's filters through
+            # the shuffle in front of it, to run them with the parallelism of another.
+            frame = step.function(frame.repartition(plan[name], *step.key).where(self._wall))
         counted = None
         with self._reader.tagged(f"penstock-{self.pipeline.name}-{number}-{segment.name}") as found:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
@@ -298,12 +304,6 @@ class MicroBatchEngine:
             may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
             links.append(Link(name, self._trials[name].exchanges, may_fuse))
         return links
-
-
-def _kept_apart(frame: DataFrame) -> DataFrame:
-    """The same records. A condition that is not deterministic is a wall in the optimiser's way: it would carry the
-    filters of an operator through the shuffle in front of it, to run them with the parallelism of another."""
-    return frame.where(F.spark_partition_id() >= 0)
 
 
 @contextmanager
