@@ -30,7 +30,9 @@ PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(penstock.__file__).parent.parent)}
+    """The code under test, and what tests share."""
+    places = Path(penstock.__file__).parent.parent, ROOT / "tests"
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
 
 
 def run(script: Path, *arguments: str) -> str:
