@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.experiments.on_spark import Theatre
-from penstock.experiments.on_spark._simulated import simulated
 from penstock.experiments.on_spark._trial import Cycles
 from penstock.experiments.on_spark.throughput_walk import trial
 from penstock.live import Stage
@@ -20,15 +19,11 @@ pytestmark = pytest.mark.spark
 
 
 def seen_after_a_change(cycles: Cycles) -> bool:
-    """A plan was changed, and a later window shows the job settled with another one: it told the latency, as only a
-    job that keeps up does."""
-    if not cycles or cycles[-1].changed or not any(cycle.changed for cycle in cycles):
-        return False
-    last = cycles[-1].samples[-1]
-    return not last.warm_up and last.processing_latency_ms is not None
+    """A plan was changed, and a later window shows the job settled with another one."""
+    return any(cycle.changed for cycle in cycles) and not cycles[-1].changed and not cycles[-1].samples[-1].warm_up
 
 
-def test_ds2_walks_from_all_ones_on_spark_and_in_its_twin(spark: SparkSession, broker: Broker) -> None:
+def test_ds2_walks_from_all_ones_on_spark(spark: SparkSession, broker: Broker) -> None:
     said: list[str] = []
     theatre = Theatre(Stage("realtime", spark, broker), said.append)
     run = theatre.run(replace(trial("ds2"), trace=constant(RATE, 600.0), enough=seen_after_a_change))
@@ -39,6 +34,3 @@ def test_ds2_walks_from_all_ones_on_spark_and_in_its_twin(spark: SparkSession, b
     assert sink > 1
     first = next(sample for sample in run.samples if not sample.warm_up)
     assert (first.throughput or 0.0) < 0.8 * first.job_input_rate  # one instance of count carries 90 records a second
-    (twin,) = simulated([run])
-    assert twin.plans[0] == (1, 1, 1, 1)
-    assert twin.plans[-1][2] > 1
