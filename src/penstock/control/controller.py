@@ -40,11 +40,12 @@ class Controller:
         self._watchdog.start()
 
     def stop(self, limit_seconds: float = 10.0) -> None:
-        """Decide no more. A cycle that hangs is left behind."""
+        """Decide no more, and say no more. A cycle that hangs is left behind."""
         self._stopped.set()
         self._cycle_over.set()
-        if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join(limit_seconds)
+        for thread in (self._thread, self._watchdog):
+            if thread.is_alive() and threading.current_thread() is not thread:
+                thread.join(limit_seconds)
 
     @property
     def alive(self) -> bool:
