@@ -5,9 +5,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.jvm_clock import nanoseconds, now
+from penstock.spark.microbatch.creation import LOOKED_AT, TimesOfCreation
 from penstock.spark.realtime.meter import Meter, latency_of
 from penstock.spark.stamp import stamped
-from penstock.spark.tally import Gathered, Remembered, Tally
+from penstock.spark.tally import VALUES_IN_A_CALL, Gathered, Remembered, Tally
 
 pytestmark = pytest.mark.spark
 
@@ -65,6 +66,31 @@ def test_a_task_remembers(spark: SparkSession) -> None:
     number = Remembered(spark)
     rows = spark.range(4).repartition(1).where(number.setting(nanoseconds(spark))).withColumn("then", number.value)
     assert all(row.then > 0 for row in rows.collect())
+
+
+def test_a_task_begins_with_what_the_driver_set_last(spark: SparkSession) -> None:
+    number = Remembered(spark, 7)
+    frame = spark.range(1).withColumn("told", number.value)
+    told = [row.told for row in frame.collect()]
+    number.set(8)
+    assert told + [row.told for row in frame.collect()] == [7, 8]
+
+
+def test_more_is_gathered_than_fits_one_call(spark: SparkSession) -> None:
+    sample = Gathered(spark)
+    run(spark.range(2 * VALUES_IN_A_CALL + 1).where(sample.adding(F.col("id"))))
+    assert sorted(sample.taken()) == list(range(2 * VALUES_IN_A_CALL + 1))
+
+
+def test_a_few_hundred_times_of_creation_are_looked_at_whatever_the_size_of_a_batch(spark: SparkSession) -> None:
+    times, seen = TimesOfCreation(spark), []
+    for records in (300, 300, 50_000, 50_000):
+        run(times.looked_at(numbers(spark, records)))
+        seen.append(len(times.taken()))
+    assert seen[0] < 10  # nobody knows the size of the first
+    assert seen[1] == 300
+    assert seen[2] == 50_000  # as many as the one before it had, it seemed
+    assert LOOKED_AT / 2 < seen[3] < 2 * LOOKED_AT
 
 
 def test_a_stamp_tells_when_a_record_was_taken(spark: SparkSession) -> None:

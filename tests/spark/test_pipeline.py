@@ -147,6 +147,16 @@ def test_python_operators_are_known_as_such(spark: SparkSession) -> None:
     assert [trials[name].keeps_stamp for name in job.steps] == [True, False, False]
 
 
+def test_filters_are_found(spark: SparkSession) -> None:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("selects", lambda frame: frame.select("value", "stamp"))
+    job.operator("drops", lambda frame: frame.where("length(value) > 3"), after="selects")
+    job.operator("joins", lambda frame: frame.join(frame.select("value"), "value"), after="drops")
+    job.sink(nowhere(), after="joins")
+    filters = {name: trial.filters for name, trial in dry_run(spark, job).items()}
+    assert filters == {"selects": False, "drops": True, "joins": True}  # a join drops nulls first
+
+
 def test_shuffles_inside_an_operator_are_counted(spark: SparkSession) -> None:
     job = Pipeline("job", source=SOURCE)
     job.operator("by_key", lambda frame: frame.groupBy("partition").count(), key="partition")

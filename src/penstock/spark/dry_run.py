@@ -24,6 +24,7 @@ class Trial:
     input, output  the columns of its frames
     python         the physical operator that needs Python workers; None: it is native
     exchanges      shuffles inside the operator, beside the one in front of it
+    filters        whether it has a filter, which the optimiser would carry through the shuffle in front of it
     meters         its Python functions that measure themselves
     """
 
@@ -31,6 +32,7 @@ class Trial:
     output: StructType
     python: str | None
     exchanges: int
+    filters: bool
     meters: tuple[Metered, ...] = ()
 
     @property
@@ -77,6 +79,7 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
         output=output.schema,
         python=next((node for node in nodes if _PYTHON.search(node)), None),
         exchanges=max(0, nodes.count("Exchange") - 1),
+        filters="Filter" in nodes or not nodes,
         meters=tuple(meters),
     )
 

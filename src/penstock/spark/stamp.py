@@ -18,4 +18,8 @@ STAMP_TYPE = StructType([StructField(CREATED, TimestampType()), StructField(TAKE
 
 def stamped(frame: DataFrame, created: str, taken: Column) -> DataFrame:
     """`frame` with its stamp: created as its column of that name says, taken at `taken`."""
-    return frame.withColumn(STAMP, F.struct(F.col(created).cast("timestamp").alias(CREATED), taken.alias(TAKEN)))
+    return frame.withColumn(STAMP, stamp(created, taken))
+
+
+def stamp(created: str, taken: Column) -> Column:
+    return F.struct(F.col(created).cast("timestamp").alias(CREATED), taken.alias(TAKEN))

@@ -18,6 +18,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from penstock.spark.jvm_clock import scala_object
 
+VALUES_IN_A_CALL = 350
+"""A call through the gateway for each value would take long, and so does an answer of more than 8 KB: it is written in
+two pieces, and the second waits 40 ms for the first to be acknowledged."""
+
 
 class Tally:
     """How many values there were, and their sum. Whole numbers only."""
@@ -54,20 +58,30 @@ class Gathered:
 
     def taken(self) -> list[int]:
         """Takes out what has come. What comes at this very moment may be lost: it is a sample."""
-        told: str = self._accumulator.value().toString()  # one call through the gateway, not one for each value
-        self._accumulator.reset()
-        values: list[int] = json.loads(told)
+        there = self._accumulator.value()
+        self._accumulator.reset()  # `there` is a copy
+        values: list[int] = []
+        count: int = there.size()
+        for first in range(0, count, VALUES_IN_A_CALL):
+            values += json.loads(there.subList(first, min(first + VALUES_IN_A_CALL, count)).toString())
         return values
 
 
 class Remembered:
-    """A number that each task remembers for itself from one place in its generated code to another; 0 at first."""
+    """A number that each task remembers for itself from one place in its generated code to another.
 
-    def __init__(self, spark: SparkSession) -> None:
+    At first it is what the driver had set when the task was sent off.
+    """
+
+    def __init__(self, spark: SparkSession, value: int = 0) -> None:
         jvm: Any = spark.sparkContext._jvm
         # A date is what the JVM has of plain objects with a long that can be set, and that are sent along with tasks.
-        self._number = jvm.java.util.Date(0)
+        self._number = jvm.java.util.Date(value)
         self._spark = spark
+
+    def set(self, value: int) -> None:
+        """For tasks that are sent off from now on. The code that they run stays as it was compiled."""
+        self._number.setTime(value)
 
     def setting(self, value: Column) -> Column:
         """Remembers the value; nulls leave it as it was."""

@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -26,22 +25,20 @@ from penstock.spark.dry_run import Trial
 from penstock.spark.jvm_clock import now
 from penstock.spark.microbatch.attribution import Link, Work, attribute
 from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
+from penstock.spark.microbatch.creation import TimesOfCreation
 from penstock.spark.microbatch.progress import ProgressListener
 from penstock.spark.microbatch.stages import Jobs, StageReader
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment, segments
-from penstock.spark.stamp import CREATED, STAMP, stamped
-from penstock.spark.tally import Gathered
+from penstock.spark.stamp import STAMP, stamp
 
 WARM_UP_BATCHES = 2
 """Python workers start when a slot is first used, and Spark compiles what it has not seen: these are slow."""
 
 REMEMBERED_BATCHES = 1_000
-READ_BATCHES = 4
-"""Of a window. To read the stages of a batch takes milliseconds of the driver's time; a few show what all are like."""
-
-LOOKED_AT = 500
-"""Records of a batch, at least, whose times of creation are looked at."""
+MEASURED_BATCHES = 3
+"""Of a window, about. To measure a batch and to read its stages takes milliseconds each time, and a few batches show
+what all are like."""
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
@@ -58,12 +55,12 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """A batch as it was run, before its stages are read."""
+    """A batch as it was run, before its stages are read. `created`: None if it is none of those that are measured."""
 
     batch: Batch
     number: int
     jobs: tuple[tuple[Segment, Jobs, int | None], ...]
-    created: tuple[int, ...]
+    created: tuple[int, ...] | None
     measured_inside: dict[str, float]
 
 
@@ -95,7 +92,6 @@ class MicroBatchEngine:
         self._metering = metering
         self._segments = segments(pipeline)
         self._clock = WallClock()
-        self._now = now(spark)  # not a literal: generated code with one would be compiled anew for every batch
         self._reader = StageReader(spark.sparkContext)
         self._query: StreamingQuery | None = None
         self._lock = threading.Lock()
@@ -105,11 +101,11 @@ class MicroBatchEngine:
         self._progress = ProgressListener(lambda: None if self._query is None else str(self._query.runId))
         self._ran: deque[_Ran] = deque(maxlen=REMEMBERED_BATCHES)
         self._warming = WARM_UP_BATCHES
-        self._created = Gathered(spark)
-        # Kept, since to make a column anew for every batch takes milliseconds.
-        self._looking = cache(lambda one_in: self._created.adding(_time_of_creation(one_in)))
+        self._created = TimesOfCreation(spark)
+        self._measured_at = self._measure_after = 0.0  # seconds: when last, and how long after that again
+        # Columns that every batch needs are made once: to make one takes milliseconds.
+        self._stamp = stamp(pipeline.source.created, now(spark))
         self._wall = F.spark_partition_id() >= 0
-        self._records_per_batch = 0.0
         self._read_until = self._offered_at = self._clock.now()
         self._done = 0
         self._backlog: float | None = None
@@ -170,9 +166,10 @@ class MicroBatchEngine:
         if not ran:
             return self._idle(since, backlog, input_rate)
         self._read_until = ran[-1].batch.ended
-        looked_at = _spread(len(ran), READ_BATCHES) if self._metering else set()
-        batches = [self._measured(one) if index in looked_at else one.batch for index, one in enumerate(ran)]
-        self._records_per_batch = sum(batch.records for batch in batches) / len(batches)
+        self._measure_after = (self._read_until - since) / MEASURED_BATCHES
+        measured = [one.number for one in ran if one.created is not None]
+        read = {measured[place] for place in _spread(len(measured), MEASURED_BATCHES)}
+        batches = [self._measured(one) if one.number in read else one.batch for one in ran]
         return samples(self.topology, batches, since, input_rate, backlog)
 
     # One batch -------------------------------------------------------------------------------------------------------
@@ -195,23 +192,28 @@ class MicroBatchEngine:
         began = self._clock.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
-        source = stamped(frame, self.pipeline.source.created, self._now)
-        if self._metering:
-            source = source.where(self._looking(one_in(self._records_per_batch)))
+        # Not before the query's own plan ends, which hands on whole records: here a stamp that nobody reads, and every
+        # other such column, is left out by the optimiser.
+        frame = frame.withColumn(STAMP, self._stamp)
+        measured = self._metering and began - self._measured_at >= self._measure_after
+        if measured:
+            self._measured_at = began
+            frame = self._created.looked_at(frame)
         inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
             if sum(not segment.after for segment in self._segments) > 1:
-                source = kept[""] = source.persist(StorageLevel.MEMORY_AND_DISK)
-                source.count()
-            jobs = [self._run_segment(segment, plan, source, kept, number) for segment in self._segments]
+                frame = kept[""] = frame.persist(StorageLevel.MEMORY_AND_DISK)
+                frame.count()
+            jobs = [self._run_segment(segment, plan, frame, kept, number) for segment in self._segments]
         finally:
             for one in kept.values():
                 one.unpersist()
         batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
         own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
+        created = self._created.taken() if measured else None
         with self._lock:
-            self._ran.append(_Ran(batch, number, tuple(jobs), tuple(self._created.taken()), own))
+            self._ran.append(_Ran(batch, number, tuple(jobs), created, own))
 
     def _run_segment(
         self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
@@ -222,9 +224,12 @@ class MicroBatchEngine:
             frame = frame.unionByName(kept[parent])
         for name in segment.operators:
             step = self.pipeline.steps[name]
-            # What is not deterministic is a wall in the optimiser's way: it would carry the operator's filters through
-            # the shuffle in front of it, to run them with the parallelism of another.
-            frame = step.function(frame.repartition(plan[name], *step.key).where(self._wall))
+            frame = frame.repartition(plan[name], *step.key)
+            if self._trials[name].filters:
+                # What is not deterministic is a wall in the optimiser's way: it would carry the operator's filters
+                # through the shuffle in front of it, to run them with the parallelism of another.
+                frame = frame.where(self._wall)
+            frame = step.function(frame)
         counted = None
         with self._reader.tagged(f"penstock-{self.pipeline.name}-{number}-{segment.name}") as found:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
@@ -315,21 +320,6 @@ def _silent_gateway() -> Iterator[None]:
         yield
     finally:
         gateway.disabled = False
-
-
-def _time_of_creation(one_in: int) -> Column:
-    """In microseconds, of one record in so many. The seed is fixed: a new one would have the code compiled anew."""
-    return F.when(F.rand(0) < 1 / one_in, F.unix_micros(F.col(f"{STAMP}.{CREATED}")))
-
-
-def one_in(records: float) -> int:
-    """How many records of a batch may go by for one whose time is looked at. There are few different answers, since
-    each has the code compiled anew.
-
-    >>> one_in(300), one_in(5_000), one_in(200_000)
-    (1, 8, 256)
-    """
-    return 1 << int(max(1.0, records / LOOKED_AT)).bit_length() - 1
 
 
 def _spread(count: int, wanted: int) -> set[int]:
