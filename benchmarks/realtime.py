@@ -1,7 +1,9 @@
 """The real-time engine against the same job written by hand, and metering on against off.
 
 Throughput is that of a topic read from its beginning; latency is that of a steady stream, from Kafka's time of the
-record that comes to Kafka's time of the record that goes. The three ways take turns, and medians are compared.
+record that comes to Kafka's time of the record that goes. The three ways take turns. Throughput is compared round by
+round, and so is the CPU time that a record takes in Spark's process, which neighbours on the machine disturb less; the
+means of the ratios are told with their standard errors. Of latency the medians of rounds are compared.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median, stdev
+from typing import Any
 
 from confluent_kafka import Consumer, Producer
 from pyspark.sql import DataFrame, SparkSession
@@ -32,9 +35,8 @@ from penstock.spark.topics.kafka import kafka
 from penstock.spark.topics.offsets import Offsets
 
 RECORDS = 1_000_000
-ROUNDS = 5
-LATENCY_ROUNDS = 8
-"""Each start of a query falls into another rhythm of its shuffles, and p50 with it: few rounds show nothing."""
+ROUNDS = 10
+LATENCY_ROUNDS = 5
 STEADY_RATE = 1_000
 STEADY_SECONDS = 8
 SKIPPED_SECONDS = 4
@@ -42,18 +44,27 @@ WAYS = ("by hand", "engine", "engine, not metered")
 
 
 @dataclass(frozen=True)
+class Run:
+    """One topic read from its beginning."""
+
+    records_per_second: float
+    cpu_us: float  # of Spark's process, for each record
+
+
+@dataclass(frozen=True)
 class Throughput:
     way: str
     records_per_second: float
     against_by_hand: float
-    worst_round: float
-    best_round: float
+    standard_error: float
+    cpu_us_per_record: float
 
 
 @dataclass(frozen=True)
 class Metering:
-    throughput_on_against_off: float
-    rounds: int
+    what: str
+    on_against_off: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -133,19 +144,25 @@ def _by_engine(
     return engine.stop
 
 
-def throughput(spark: SparkSession, broker: Broker, way: str, turn: int) -> float:
-    """Records per second between the first fifth and the end."""
+def throughput(spark: SparkSession, broker: Broker, way: str, turn: int) -> Run:
+    """Between the first fifth and the end."""
     sink, offsets = f"full-{way.replace(', ', '-').replace(' ', '-')}-{turn}", Offsets(broker.servers)
     broker.create_topic(sink, 1)
-    looks: list[tuple[float, int]] = []
+    looks: list[tuple[float, int, float]] = []
     with running(spark, broker.servers, way, "full", sink):
         while not looks or looks[-1][1] < RECORDS:
             ends = offsets.ends([sink])
             if ends is not None and ends[sink] >= RECORDS / 5:
-                looks.append((time.monotonic(), ends[sink]))
+                looks.append((time.monotonic(), ends[sink], _cpu_seconds(spark)))
             time.sleep(0.02)
-    (start, first), (end, last) = looks[0], next(look for look in looks if look[1] >= 0.95 * RECORDS)
-    return (last - first) / (end - start)
+    (start, first, cpu), (end, last, cpu_then) = looks[0], next(look for look in looks if look[1] >= 0.95 * RECORDS)
+    return Run((last - first) / (end - start), 1e6 * (cpu_then - cpu) / (last - first))
+
+
+def _cpu_seconds(spark: SparkSession) -> float:
+    jvm: Any = spark.sparkContext._jvm
+    nanoseconds: int = jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean().getProcessCpuTime()
+    return nanoseconds / 1e9
 
 
 def latencies(spark: SparkSession, broker: Broker, way: str, turn: int) -> list[float]:
@@ -200,6 +217,12 @@ def rows() -> Iterator[Throughput | Metering | LatencyOf]:
             spark.stop()
 
 
+def _ratio(ours: list[float], theirs: list[float]) -> tuple[float, float]:
+    """The mean over rounds, and its standard error."""
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return round(mean(ratios), 4), round(stdev(ratios) / len(ratios) ** 0.5, 4)
+
+
 def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering | LatencyOf]:
     broker.create_topic("full", 1)
     producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 20})
@@ -211,15 +234,17 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering
     producer.flush()
     for way in WAYS:  # the JVM warms up
         throughput(spark, broker, way, -1)
-    measured: dict[str, list[float]] = {way: [] for way in WAYS}
+    runs: dict[str, list[Run]] = {way: [] for way in WAYS}
     for turn in range(ROUNDS):
         for way in WAYS:
-            measured[way].append(throughput(spark, broker, way, turn))
+            runs[way].append(throughput(spark, broker, way, turn))
+    speed = {way: [run.records_per_second for run in runs[way]] for way in WAYS}
+    cpu = {way: [run.cpu_us for run in runs[way]] for way in WAYS}
     for way in WAYS:
-        ratios = [mine / hand for mine, hand in zip(measured[way], measured["by hand"], strict=True)]
-        yield Throughput(way, median(measured[way]), median(ratios), min(ratios), max(ratios))
-    on, off = (median(measured[way]) for way in ("engine", "engine, not metered"))
-    yield Metering(on / off, ROUNDS)
+        ratio, error = _ratio(speed[way], speed["by hand"])
+        yield Throughput(way, round(median(speed[way])), ratio, error, round(median(cpu[way]), 2))
+    for what, figures in (("throughput", speed), ("CPU time of a record", cpu)):
+        yield Metering(what, *_ratio(figures["engine"], figures["engine, not metered"]))
     found: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
     for turn in range(LATENCY_ROUNDS):
         for way in WAYS:

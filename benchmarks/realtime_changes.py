@@ -1,12 +1,14 @@
 """How long a real-time job is silent when its plan changes, and how many records come twice.
 
-Four cheap operators and a steady stream; the plan changes ten times. Silence is the longest time in which a restarted
-segment hands nothing on, from the stop of its query to Kafka's first sight of a new record.
+Four cheap operators and a steady stream; the plan changes twenty times, each time when a batch has ended under the plan
+before, as a loop would that waits for a measurement. Silence is the longest time in which a restarted segment hands
+nothing on, from the stop of its query to Kafka's first sight of a new record.
 """
 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle
@@ -25,7 +27,7 @@ from penstock.spark.topics.jars import connector_jars
 from penstock.spark.topics.kafka import kafka
 from penstock.workloads.rates import constant
 
-CHANGES = 10
+CHANGES = 20
 RATE = 500.0
 BATCH_SECONDS = 2.0
 
@@ -61,12 +63,11 @@ def rows() -> Iterator[Changes | Twice]:
             engine.start()
             source = replay(constant(RATE, 3600.0), lambda ids: [b'{"name": "a", "amount": %d}' % i for i in ids])
             with Feeder(source, "in", broker.servers):
-                for name, parallelism in zip(cycle(STEPS), cycle((2, 3, 1)), strict=False):
+                for _, name, parallelism in zip(range(CHANGES), cycle(STEPS), cycle((2, 3, 1)), strict=False):
+                    _until_a_batch_has_ended(engine)
                     engine.apply(engine.plan().changed({name: parallelism}))
-                    if len(engine.changes) > CHANGES:
-                        break
             engine.stop()
-            made = list(engine.changes)[1:]  # the JVM sees its first change
+            made = list(engine.changes)
             yield _row("stop", [change.stop_seconds for change in made])
             yield _row("start", [change.start_seconds for change in made])
             yield _row("silence", [c.silence_seconds for c in made if c.silence_seconds is not None])
@@ -74,6 +75,11 @@ def rows() -> Iterator[Changes | Twice]:
             yield Twice(len(made), read["in"], engine.duplicates)
         finally:
             spark.stop()
+
+
+def _until_a_batch_has_ended(engine: RealTimeEngine) -> None:
+    while not any(sample.throughput and not sample.warm_up for sample in engine.read()):
+        time.sleep(0.1)
 
 
 def _row(what: str, seconds: list[float]) -> Changes:
