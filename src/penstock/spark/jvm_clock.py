@@ -31,10 +31,16 @@ def now(spark: SparkSession) -> Column:
 
 def _long_of_system(spark: SparkSession, method: str) -> Column:
     jvm: Any = spark.sparkContext._jvm
+    call = static_call(jvm, "java.lang.System", method, scala_object(jvm.org.apache.spark.sql.types, "LongType"))
+    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(call))
+
+
+def static_call(jvm: Any, owner: str, method: str, kind: Any) -> Any:
+    """The expression that calls a static method without arguments, anew for every record; `kind`: what it returns."""
     nothing = scala_object(jvm.scala.collection.immutable, "Nil")
-    call = jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(
-        jvm.java.lang.Class.forName("java.lang.System"),
-        scala_object(jvm.org.apache.spark.sql.types, "LongType"),
+    return jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(
+        jvm.java.lang.Class.forName(owner),
+        kind,
         method,
         nothing,  # arguments
         nothing,  # their types
@@ -43,7 +49,6 @@ def _long_of_system(spark: SparkSession, method: str) -> Column:
         False,  # deterministic
         scala_object(jvm.scala, "None"),  # the function of a catalogue that it stands for
     )
-    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(call))
 
 
 def scala_object(package: Any, name: str) -> Any:

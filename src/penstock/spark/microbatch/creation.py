@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.chance import one_in
 from penstock.spark.stamp import CREATED, STAMP
 from penstock.spark.tally import Gathered, Remembered
 
@@ -22,9 +23,9 @@ class TimesOfCreation:
         self._gathered = Gathered(spark)
         self._one_in = FIRST_ONE_IN
         self._told_one_in = Remembered(spark, FIRST_ONE_IN)
-        # Made once: to make a column takes milliseconds. The seed is fixed, as a new one has the code compiled anew.
-        looked_at = F.rand(0) * self._told_one_in.value < 1
-        self._looking = self._gathered.adding(F.when(looked_at, F.unix_micros(F.col(f"{STAMP}.{CREATED}"))))
+        chosen = one_in(spark, self._told_one_in.value)
+        # Made once: to make a column takes milliseconds.
+        self._looking = self._gathered.adding(F.when(chosen, F.unix_micros(F.col(f"{STAMP}.{CREATED}"))))
 
     def looked_at(self, frame: DataFrame) -> DataFrame:
         """The same records; some of them tell their time as they go by."""

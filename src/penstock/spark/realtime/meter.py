@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
+from penstock.spark.chance import one_in
 from penstock.spark.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.stamp import CREATED, STAMP, TAKEN
 from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
@@ -48,7 +49,8 @@ class Meter:
         This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
         them with the parallelism of the operator before.
         """
-        now = F.when(F.rand() < 1 / self._one_in, nanoseconds(frame.sparkSession)).otherwise(NOT_TIMED)
+        session = frame.sparkSession
+        now = F.when(one_in(session, self._one_in), nanoseconds(session)).otherwise(NOT_TIMED)
         return frame.where(self._started[place].setting(now))
 
     def left(self, frame: DataFrame, place: int, *, last: bool = False) -> DataFrame:
