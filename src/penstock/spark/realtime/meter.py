@@ -25,6 +25,10 @@ from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 
 MEASURE_ONE_IN = 32
 NOT_TIMED = 0
+LATENCIES = 1_000
+"""Of a batch, about. Spark writes its plan down for every batch, and with it all that was gathered: ten thousands took
+more time than the records themselves."""
+
 METERED = "penstock: metered"
 """A column that nobody else has, and nobody sees."""
 SINCE = {"event": CREATED, "processing": TAKEN}
@@ -39,7 +43,10 @@ class Meter:
         self._started = [Remembered(spark) for _ in range(operators)]
         self._left = [_Read(Tally(spark)) for _ in range(operators)]
         self._inside = [_Read(Tally(spark)) for _ in range(operators)]
+        self._timed = [_Read(read.tally) for read in self._inside]
         self._latency = {kind: Gathered(spark) for kind in SINCE}
+        self._latency_of_one_in = Remembered(spark, 1)  # of those that are timed
+        self._last = operators - 1
 
     # Into the plan ---------------------------------------------------------------------------------------------
 
@@ -57,8 +64,12 @@ class Meter:
         """Behind the operator. With `last`, what leaves it has come to the end of its way, as far as stamps tell."""
         session, started = frame.sparkSession, self._started[place].value
         timed = self._inside[place].tally.adding(nanoseconds(session) - started)
-        for kind, since in SINCE.items() if last else ():
-            timed = timed & self._latency[kind].adding(milliseconds(session) - F.unix_millis(f"{STAMP}.{since}"))
+        if last:
+            self._last = place
+            chosen = one_in(session, self._latency_of_one_in.value)
+            for kind, since in SINCE.items():
+                late = milliseconds(session) - F.unix_millis(f"{STAMP}.{since}")
+                timed = timed & self._latency[kind].adding(F.when(chosen, late))
         left = F.when(worked_out(frame) & ((started == NOT_TIMED) | timed), 1).cast("long")
         # As a column, since a condition would be carried in front of what the operator selects.
         metered = frame.withColumn(METERED, self._left[place].tally.adding(left))
@@ -75,9 +86,11 @@ class Meter:
         nanoseconds_spent, timed = self._inside[place].more()
         return nanoseconds_spent / timed / 1e9 if timed else None
 
-    def latency(self, kind: str) -> Latency | None:
-        """`processing` or `event`, likewise; None if no record was timed."""
-        return latency_of(self._latency[kind].taken())
+    def latency(self) -> dict[str, Latency | None]:
+        """`processing` and `event`, likewise; None if no record was timed."""
+        _, timed = self._timed[self._last].more()
+        self._latency_of_one_in.set(max(1, timed // LATENCIES))
+        return {kind: latency_of(gathered.taken()) for kind, gathered in self._latency.items()}
 
 
 class _Read:

@@ -173,7 +173,8 @@ class SegmentQuery:
         return options
 
     def _batch(self, progress: dict[str, Any]) -> Batch:
-        start, meter = datetime.fromisoformat(progress["timestamp"]).timestamp(), self._meter
+        start = datetime.fromisoformat(progress["timestamp"]).timestamp()
+        latency = {} if self._meter is None else self._meter.latency()
         return Batch(
             number=progress["batchId"],
             warm_up=progress["batchId"] == self._first,
@@ -183,8 +184,8 @@ class SegmentQuery:
             began_at=_read_by(progress, "startOffset") or None,
             consumed=_read_by(progress, "endOffset"),
             operators=self._operators(progress),
-            processing=None if meter is None else meter.latency("processing"),
-            event=None if meter is None else meter.latency("event"),
+            processing=latency.get("processing"),
+            event=latency.get("event"),
         )
 
     def _operators(self, progress: dict[str, Any]) -> dict[str, Metered]:
