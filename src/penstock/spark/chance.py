@@ -1,8 +1,8 @@
 """Chooses one record in so many, at random.
 
 Spark's own `rand` gets another seed for every batch of a stream. The seed stands in the generated code, so all stages
-would be compiled anew for each batch, and the JVM would learn anew where they spend their time: that was an eighth of
-all CPU time of four cheap operators, and a third of a second between two batches. Java's generator has no seed.
+would be compiled anew for each batch, and the JVM would learn anew where they spend their time: with four cheap
+operators a third of a second passed between two batches for it. Java's generator has no seed.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 MEASURE_ONE_IN = 32
 NOT_TIMED = 0
 LATENCIES = 1_000
-"""Of a batch, about. Spark writes its plan down for every batch, and with it all that was gathered: ten thousands took
-more time than the records themselves."""
+"""Of a batch, about. Spark writes its plan down for every batch, and with it all that was gathered: there must not be
+ten thousands."""
 
 METERED = "penstock: metered"
 """A column that nobody else has, and nobody sees."""
