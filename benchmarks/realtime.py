@@ -27,7 +27,6 @@ from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.realtime.meter import MEASURE_ONE_IN
 from penstock.spark.realtime.quiet import hush_stopped_tasks
 from penstock.spark.realtime.segment_query import KEEP_EVERY_STAGE
 from penstock.spark.session import local_session, settings_for_a_moment
@@ -140,8 +139,8 @@ def _by_engine(
         after = (name,)
     job.sink(kafka(sink, servers=servers), after=after[0])
     plan = Plan(dict.fromkeys(STEPS, 1))
-    one_in = None if way == "engine, not metered" else MEASURE_ONE_IN
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, measure_one_in=one_in)
+    metering = way == "engine"
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, metering=metering)
     engine.start()
     return engine.stop
 

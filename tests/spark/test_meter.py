@@ -6,8 +6,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.jvm_clock import nanoseconds, now
 from penstock.spark.microbatch.creation import LOOKED_AT, TimesOfCreation
-from penstock.spark.realtime.meter import LATENCIES, Meter, latency_of
-from penstock.spark.stamp import stamped
+from penstock.spark.realtime.meter import TIMED, Meter, latency_of
+from penstock.spark.stamp import STAMP, stamped
 from penstock.spark.tally import VALUES_IN_A_CALL, Gathered, Remembered, Tally
 
 pytestmark = pytest.mark.spark
@@ -15,17 +15,17 @@ pytestmark = pytest.mark.spark
 
 def test_an_operators_filter_stays_behind_its_shuffle(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1,)], "id long")
-    nodes = optimised(Meter(spark, 1, 16).arrived(frame.repartition(3), 0).where("id > 5"))
+    nodes = optimised(Meter(spark, 1).around(0, lambda frame: frame.where("id > 5"), frame.repartition(3)))
     assert nodes.index("Filter (isnotnull(id") < nodes.index("Repartition 3")
 
 
 def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(spark: SparkSession) -> None:
-    meter, waits = Meter(spark, 3, 1), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
+    meter, waits = Meter(spark, 3), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
     frame = numbers(spark, 100)
-    frame = meter.left(meter.arrived(frame, 0).where("id % 2 = 0"), 0)
-    frame = meter.left(meter.arrived(frame, 1).select("*", F.expr(waits).alias("waited")), 1)
-    frame = meter.left(meter.arrived(frame, 2).withColumn("copy", F.explode(F.array(F.lit(1), F.lit(2)))), 2, last=True)
-    run(frame)
+    twice = F.explode(F.array(F.lit(1), F.lit(2)))
+    frame = meter.around(0, lambda frame: frame.where("id % 2 = 0"), frame)
+    frame = meter.around(1, lambda frame: frame.select("*", F.expr(waits).alias("waited")), frame)
+    run(meter.around(2, lambda frame: frame.withColumn("copy", twice), frame, last=True))
     assert [meter.records_out(place) for place in range(3)] == [50, 50, 100]
     quick, slow, _ = (meter.seconds_per_record(place) or 0.0 for place in range(3))
     assert slow >= 0.002
@@ -37,29 +37,37 @@ def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(
 
 def test_what_an_operator_computes_is_done_before_it_is_left(spark: SparkSession) -> None:
     """Generated code would put off a column until somebody needs it."""
-    meter, costly = Meter(spark, 2, 1), F.expr("aggregate(sequence(1, 20000), 0L, (a, x) -> a + x * id)")
-    frame = meter.left(meter.arrived(numbers(spark, 200), 0).withColumn("sum", costly), 0)
-    run(meter.left(meter.arrived(frame, 1).withColumn("more", F.col("sum") + 1), 1))
+    meter, costly = Meter(spark, 2), F.expr("aggregate(sequence(1, 20000), 0L, (a, x) -> a + x * id)")
+    frame = meter.around(0, lambda frame: frame.withColumn("sum", costly), numbers(spark, 200))
+    run(meter.around(1, lambda frame: frame.withColumn("more", F.col("sum") + 1), frame))
     computes, adds = (meter.seconds_per_record(place) or 0.0 for place in range(2))
     assert computes > 10 * adds
 
 
-def test_one_in_many_is_timed_and_all_are_counted(spark: SparkSession) -> None:
-    meter = Meter(spark, 1, 20)
-    run(meter.left(meter.arrived(numbers(spark, 10_000), 0), 0, last=True))
+def test_columns_that_nobody_needs_are_not_carried_along_to_be_measured(spark: SparkSession) -> None:
+    meter, wide = Meter(spark, 2), numbers(spark, 1).withColumn("old", F.col("id") + 1)
+    frame = meter.around(0, lambda frame: frame.withColumn("new", F.col("old") + 1), wide.repartition(2))
+    frame = meter.around(1, lambda frame: frame.withColumn("newer", F.col("new") + 1), frame.repartition(3))
+    behind, ahead = optimised(frame.select("newer", STAMP)).split("Repartition 3")
+    assert "old" in ahead
+    assert "old" not in behind + ahead.splitlines()[1]
+
+
+def test_all_are_counted_and_those_with_a_stamp_are_timed(spark: SparkSession) -> None:
+    meter = Meter(spark, 1)
+    sampled = numbers(spark, 10_000).withColumn(STAMP, F.when(F.col("id") % 20 == 0, F.col(STAMP)))
+    run(meter.around(0, lambda frame: frame, sampled, last=True))
     assert meter.records_out(0) == 10_000
-    timed = meter._inside[0].tally.count
-    assert 300 < timed < 700  # 500 on average, with a standard deviation of 22
+    assert meter._inside[0].tally.count == len(meter._latency["event"].taken()) == 500
 
 
-def test_latency_is_that_of_about_a_thousand_records_once_it_is_known_how_many_there_are(spark: SparkSession) -> None:
-    meter, gathered = Meter(spark, 1, 1), []
-    for _ in range(2):
-        run(meter.left(meter.arrived(numbers(spark, 20_000), 0), 0, last=True))
-        gathered.append(meter._latency["event"]._accumulator.value().size())
-        meter.latency()
-    assert gathered[0] == 20_000
-    assert LATENCIES / 2 < gathered[1] < 2 * LATENCIES
+def test_a_few_thousand_of_a_batch_are_chosen_whatever_its_size(spark: SparkSession) -> None:
+    meter, chosen = Meter(spark, 1), []
+    for expected in (100, 100_000):
+        meter.expect(expected)
+        chosen.append(spark.range(100_000).where(meter.chosen(spark)).count())
+    assert chosen[0] == 100_000
+    assert TIMED / 2 < chosen[1] < 2 * TIMED
 
 
 def test_a_tally_leaves_out_nulls_and_adds_up_over_tasks(spark: SparkSession) -> None:

@@ -64,9 +64,7 @@ def diamond(source: Any, sink: Any) -> Pipeline:
 def running(
     spark: SparkSession, job: Pipeline, checkpoint: str, *, batch_seconds: float = 1.0, **plan: int
 ) -> Iterator[RealTimeEngine]:
-    engine = RealTimeEngine(
-        spark, job, dry_run(spark, job), Plan(plan), checkpoint, batch_seconds=batch_seconds, measure_one_in=1
-    )  # fmt: skip
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), Plan(plan), checkpoint, batch_seconds=batch_seconds)
     engine.start()
     try:
         yield engine

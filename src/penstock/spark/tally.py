@@ -92,17 +92,17 @@ class Remembered:
         return _answer(self._spark, _object(self._spark, self._number), "getTime")
 
 
-def worked_out(frame: DataFrame) -> Column:
-    """A condition that always holds, and for which all columns have to be there.
+def worked_out(frame: DataFrame, since: DataFrame) -> Column:
+    """A condition that always holds, and for which all columns have to be there that `since` did not have yet.
 
     Generated code puts off what is deterministic until it is asked for: the work of an operator that only selects would
-    be done behind whatever is put behind the operator.
+    be done behind whatever is put behind the operator. Columns that it only hands on are left alone, so that those that
+    nobody needs any more are not carried along for this.
     """
     jvm: Any = frame.sparkSession.sparkContext._jvm
-    columns = [_bridge(jvm).expression(frame[_quoted(name)]._jc) for name in frame.columns]
-    more_than_there_are = jvm.org.apache.spark.sql.catalyst.expressions.AtLeastNNonNulls(
-        len(columns) + 1, jvm.PythonUtils.toSeq(columns)
-    )
+    before, after = (each._jdf.queryExecution().analyzed().outputSet() for each in (since, frame))
+    made = getattr(after, "$minus$minus")(before).toSeq()
+    more_than_there_are = jvm.org.apache.spark.sql.catalyst.expressions.AtLeastNNonNulls(made.size() + 1, made)
     return ~Column(_bridge(jvm).column(more_than_there_are))
 
 
@@ -147,7 +147,3 @@ def _answer(spark: SparkSession, asked: Any, method: str) -> Column:
 
 def _bridge(jvm: Any) -> Any:
     return jvm.org.apache.spark.sql.classic.ExpressionUtils
-
-
-def _quoted(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"

@@ -87,7 +87,6 @@ class Theatre:
         engine = RealTimeEngine(
             self.stage.spark, pipeline, dry_run(self.stage.spark, pipeline), trial.start, str(folder / "checkpoint"),
             batch_seconds=trial.batch_seconds,
-            measure_one_in=1,  # records are few and slow: every one of them can be timed
         )  # fmt: skip
         _start(engine, stack)
         if not trial.backlog:

@@ -23,7 +23,6 @@ from penstock.spark.realtime.change import Change
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
-from penstock.spark.realtime.meter import MEASURE_ONE_IN
 from penstock.spark.realtime.quiet import hush_stopped_tasks
 from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import Rescale, Restart
@@ -66,14 +65,14 @@ class RealTimeEngine:
         slots: int | None = None,
         ask_for_slots: Callable[[int], bool] = lambda slots: False,
         internal_partitions: int = 1,
-        measure_one_in: int | None = MEASURE_ONE_IN,
+        metering: bool = True,
     ) -> None:
         """Checks everything and starts nothing.
 
         slots                tasks that can run at once; None: counted when it matters
         ask_for_slots        is told how many slots a plan needs when there are too few; says whether they came
         internal_partitions  of each topic between segments; a reader holds a slot for each
-        measure_one_in       records of which one is timed; None: no metering at all, for comparisons
+        metering             without it nothing is known of operators and latency; for comparisons
         """
         self.topology = pipeline.topology(self.actuation)
         plan.check(self.topology)
@@ -84,7 +83,7 @@ class RealTimeEngine:
         self._ask_for_slots = ask_for_slots
         self._internal_partitions = internal_partitions
         wirings = wire(pipeline, trials, checkpoint)
-        self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, measure_one_in) for wiring in wirings]
+        self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, metering) for wiring in wirings]
         self._source = wirings[0].source
         self._offsets = Offsets(self._source.servers)
         self._growth = Growth()

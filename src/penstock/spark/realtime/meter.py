@@ -1,9 +1,9 @@
 """Measures inside the operators of a real-time query: records, useful time, latency.
 
-Records are cheap and many, so next to nothing may be done for each of them. All are counted as they leave an operator,
-and one in `one_in` is timed. A task takes one record after the other through the code of its operator, so it is the
-task that remembers when the record at work came in; nothing is added to the records themselves. Latency is that of
-the records that are timed in the last operator which keeps the stamp.
+Where records are cheap and many, next to nothing may be done for each of them. All are counted as they leave an
+operator, and some thousands of a batch are timed: those that were given a stamp at the source. A task takes one record
+after the other through the code of its operator, so it is the task that remembers when the record at work came in.
+Latency is that of the records that leave the last operator which keeps the stamp.
 
 What is measured this way is the time of the operator's own function. What Spark spends on taking a record from the
 shuffle and handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
@@ -11,10 +11,10 @@ shuffle and handing it on is added from the CPU time of the operator's stage: se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
@@ -23,12 +23,14 @@ from penstock.spark.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.stamp import CREATED, STAMP, TAKEN
 from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 
-MEASURE_ONE_IN = 32
-NOT_TIMED = 0
-LATENCIES = 1_000
-"""Of a batch, about. Spark writes its plan down for every batch, and with it all that was gathered: there must not be
-ten thousands."""
+TIMED = 2_000
+"""Records of a batch, about, if it has as many. Spark writes its plan down for every batch, and with it whatever has
+been gathered: ten thousands took more time than the records themselves."""
 
+FIRST_ONE_IN = 1_000
+"""Of the first batch, which is warm-up: nobody knows how many there are before it is over."""
+
+NOT_TIMED = 0
 METERED = "penstock: metered"
 """A column that nobody else has, and nobody sees."""
 SINCE = {"event": CREATED, "processing": TAKEN}
@@ -38,48 +40,52 @@ SINCE = {"event": CREATED, "processing": TAKEN}
 class Meter:
     """Measures one segment, through all restarts of its query."""
 
-    def __init__(self, spark: SparkSession, operators: int, one_in: int) -> None:
-        self._one_in = one_in
+    def __init__(self, spark: SparkSession, operators: int) -> None:
+        self._one_in = Remembered(spark, FIRST_ONE_IN)
         self._started = [Remembered(spark) for _ in range(operators)]
-        self._left = [_Read(Tally(spark)) for _ in range(operators)]
+        self._out = [_Read(Tally(spark)) for _ in range(operators)]
         self._inside = [_Read(Tally(spark)) for _ in range(operators)]
-        self._timed = [_Read(read.tally) for read in self._inside]
         self._latency = {kind: Gathered(spark) for kind in SINCE}
-        self._latency_of_one_in = Remembered(spark, 1)  # of those that are timed
-        self._last = operators - 1
 
     # Into the plan ---------------------------------------------------------------------------------------------
 
-    def arrived(self, frame: DataFrame, place: int) -> DataFrame:
-        """In front of an operator, the `place`-th of its segment, behind its shuffle.
+    def chosen(self, session: SparkSession) -> Column:
+        """Whether a record is one of those that are timed."""
+        return one_in(session, self._one_in.value)
 
-        This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
-        them with the parallelism of the operator before.
+    def around(
+        self, place: int, function: Callable[[DataFrame], DataFrame], frame: DataFrame, *, last: bool = False
+    ) -> DataFrame:
+        """What an operator makes of `frame`, which comes from its shuffle: the `place`-th of its segment.
+
+        With `last`, what leaves it has come to the end of its way, as far as stamps tell.
         """
+        arrived = self._arrived(frame, place)
+        return self._left(function(arrived), arrived, place, last)
+
+    def _arrived(self, frame: DataFrame, place: int) -> DataFrame:
+        """This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
+        them with the parallelism of the operator before."""
         session = frame.sparkSession
-        now = F.when(one_in(session, self._one_in), nanoseconds(session)).otherwise(NOT_TIMED)
+        chosen = F.col(STAMP).isNotNull() if STAMP in frame.columns else self.chosen(session)
+        now = F.when(chosen, nanoseconds(session)).otherwise(NOT_TIMED)
         return frame.where(self._started[place].setting(now))
 
-    def left(self, frame: DataFrame, place: int, *, last: bool = False) -> DataFrame:
-        """Behind the operator. With `last`, what leaves it has come to the end of its way, as far as stamps tell."""
+    def _left(self, frame: DataFrame, arrived: DataFrame, place: int, last: bool) -> DataFrame:
         session, started = frame.sparkSession, self._started[place].value
         timed = self._inside[place].tally.adding(nanoseconds(session) - started)
-        if last:
-            self._last = place
-            chosen = one_in(session, self._latency_of_one_in.value)
-            for kind, since in SINCE.items():
-                late = milliseconds(session) - F.unix_millis(f"{STAMP}.{since}")
-                timed = timed & self._latency[kind].adding(F.when(chosen, late))
-        left = F.when(worked_out(frame) & ((started == NOT_TIMED) | timed), 1).cast("long")
+        for kind, since in SINCE.items() if last else ():
+            timed = timed & self._latency[kind].adding(milliseconds(session) - F.unix_millis(f"{STAMP}.{since}"))
+        left = F.when((started == NOT_TIMED) | (worked_out(frame, arrived) & timed), 1).cast("long")
         # As a column, since a condition would be carried in front of what the operator selects.
-        metered = frame.withColumn(METERED, self._left[place].tally.adding(left))
+        metered = frame.withColumn(METERED, self._out[place].tally.adding(left))
         return metered.where(F.col(f"`{METERED}`")).drop(METERED)
 
     # Out of the accumulators -----------------------------------------------------------------------------------
 
     def records_out(self, place: int) -> int:
         """Records that left an operator in batches that ended since this was last asked."""
-        return self._left[place].more()[0]
+        return self._out[place].more()[0]
 
     def seconds_per_record(self, place: int) -> float | None:
         """Spent inside an operator, likewise; None if no record was timed."""
@@ -88,9 +94,11 @@ class Meter:
 
     def latency(self) -> dict[str, Latency | None]:
         """`processing` and `event`, likewise; None if no record was timed."""
-        _, timed = self._timed[self._last].more()
-        self._latency_of_one_in.set(max(1, timed // LATENCIES))
         return {kind: latency_of(gathered.taken()) for kind, gathered in self._latency.items()}
+
+    def expect(self, records: int) -> None:
+        """Batches that begin from now on have about as many."""
+        self._one_in.set(max(1, records // TIMED))
 
 
 class _Read:

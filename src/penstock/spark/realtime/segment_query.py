@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
-from penstock.model import Plan
+from penstock.model import Latency, Plan
 from penstock.spark.jvm_clock import now
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.batch import Batch, Metered
@@ -23,7 +23,7 @@ from penstock.spark.realtime.stage_cpu import cpu_seconds
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
 from penstock.spark.session import settings_for_a_moment
-from penstock.spark.stamp import stamped
+from penstock.spark.stamp import STAMP, stamp
 from penstock.spark.topics.kafka import Kafka, message
 
 # The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
@@ -66,14 +66,14 @@ class SegmentQuery:
     """Runs one segment with whatever plan it is started with, always from the same checkpoint."""
 
     def __init__(
-        self, spark: SparkSession, pipeline: Pipeline, wiring: Wiring, batch_seconds: float, one_in: int | None
+        self, spark: SparkSession, pipeline: Pipeline, wiring: Wiring, batch_seconds: float, metering: bool
     ) -> None:
         self.wiring = wiring
         self.segment = wiring.segment
         self._spark = spark
         self._pipeline = pipeline
         self._milliseconds = round(1000 * batch_seconds)
-        self._meter = None if one_in is None else Meter(spark, len(self.segment.operators), one_in)
+        self._meter = Meter(spark, len(self.segment.operators)) if metering else None
         self._query: StreamingQuery | None = None
         self._seen = -1
         self._first: int | None = None  # the number of the first batch of this run
@@ -89,8 +89,7 @@ class SegmentQuery:
             if meter is None:
                 frame = step.function(frame)
             else:
-                frame = step.function(meter.arrived(frame, place))
-                frame = meter.left(frame, place, last=name == self.wiring.journey)
+                frame = meter.around(place, step.function, frame, last=name == self.wiring.journey)
         return frame
 
     def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
@@ -150,7 +149,10 @@ class SegmentQuery:
     def _input(self) -> DataFrame:
         source = self.wiring.source
         if self.wiring.schema is None:
-            return stamped(source.stream(self._spark), source.created, now(self._spark))
+            stamped = stamp(source.created, now(self._spark))
+            if self._meter is not None:
+                stamped = F.when(self._meter.chosen(self._spark), stamped)
+            return source.stream(self._spark).withColumn(STAMP, stamped)
         return unpacked(source.reader(self._spark, self.wiring.reads).load(), self.wiring.schema)
 
     def _messages(self, frame: DataFrame) -> DataFrame:
@@ -174,7 +176,10 @@ class SegmentQuery:
 
     def _batch(self, progress: dict[str, Any]) -> Batch:
         start = datetime.fromisoformat(progress["timestamp"]).timestamp()
-        latency = {} if self._meter is None else self._meter.latency()
+        latency: dict[str, Latency | None] = {}
+        if self._meter is not None:
+            latency = self._meter.latency()
+            self._meter.expect(progress["numInputRows"])
         return Batch(
             number=progress["batchId"],
             warm_up=progress["batchId"] == self._first,

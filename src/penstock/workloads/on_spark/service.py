@@ -19,7 +19,7 @@ def waiting(milliseconds: int) -> Function:
     if not milliseconds:
         return lambda frame: frame
     # Spark would compute a wait that no column takes part in once for all records.
-    length = f"cast({milliseconds} + 0 * unix_micros({STAMP}.{CREATED}) as bigint)"
+    length = f"cast({milliseconds} + 0 * coalesce(unix_micros({STAMP}.{CREATED}), 0) as bigint)"
     return lambda frame: frame.where(f"reflect('java.lang.Thread', 'sleep', {length}) = 'null'")
 
 
