@@ -227,26 +227,28 @@ class RealTimeEngine:
         lengths, begins = self._offsets.ends(self._topics), self._offsets.begins(self._topics)
         if lengths is None or begins is None:
             raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
+        now = self.now()
         for query in self._queries:
             wiring = query.wiring
             last = committed(self._spark, wiring.checkpoint)
             read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
-            self._ledgers[query.segment.name] = Ledger(wiring, read)
+            self._ledgers[query.segment.name] = Ledger(wiring, read, now)
             query.readers = self._offsets.count(wiring.reads)
         ledgers = list(self._ledgers.values())
-        now = self.now()
         self._growth.add(now, lengths)
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
     def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
-        """Book what counts of a stopped query's work, and what it wrote beyond that; returns its topics' lengths."""
-        ledger, lengths = self._ledgers[query.segment.name], self._offsets.ends(query.wiring.writes)
+        """Book what counts of a stopped query's work, and what it wrote beyond that; returns the topics' lengths."""
+        ledger, lengths, at = self._ledgers[query.segment.name], self._offsets.ends(self._topics), self.now()
+        if lengths is not None:
+            self._growth.add(at, lengths)
         with self._reading:
             ledger.add(query.new_batches())
             last = committed(self._spark, query.wiring.checkpoint)
             query.rewind(-1 if last is None else last.batch)
-            ledger.settle(ledger.began_at if last is None else last.consumed)
+            ledger.stopped(ledger.began_at if last is None else last.consumed, at, self._growth)
         if lengths is not None:
             self._duplicates.count(ledger, lengths)
         return lengths

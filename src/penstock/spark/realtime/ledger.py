@@ -22,7 +22,12 @@ class OperatorFlow:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A segment over a span of time: records taken, what each operator did, records waiting at the end."""
+    """A segment over a span of time.
+
+    records_in  records taken for the first time: those that come again after a stop are work, but get nobody further
+    operators   what each did, in all
+    waiting     records that wait at the end
+    """
 
     records_in: float
     operators: Mapping[str, OperatorFlow]
@@ -32,14 +37,15 @@ class Flow:
 class Ledger:
     """The account of one segment."""
 
-    def __init__(self, wiring: Wiring, consumed: Mapping[str, int], remembered: int = 100) -> None:
+    def __init__(self, wiring: Wiring, consumed: Mapping[str, int], started: float, remembered: int = 100) -> None:
         self.wiring = wiring
         self.batches: deque[Batch] = deque(maxlen=remembered)
         self.records_in = 0
         self.records_out = 0
         self.began_at = dict(consumed)
         self._consumed = dict(consumed)
-        self._consumed_at: float | None = None
+        self._resumed_at = started  # since then the output is that of the running batch
+        self._reached = 0.0  # the farthest that a stopped batch had come, in records consumed
         self._typical: Batch | None = None  # the newest one with records: its costs and ratios
 
     def add(self, batches: Iterable[Batch]) -> None:
@@ -50,7 +56,7 @@ class Ledger:
             self.records_in += batch.records_in
             self.records_out += batch.operators[self.wiring.segment.name].records_out
             self._consumed = dict(batch.consumed)
-            self._consumed_at = batch.end
+            self._resumed_at = batch.end
             if batch.records_in and not batch.warm_up:
                 self._typical = batch
 
@@ -61,6 +67,12 @@ class Ledger:
         self.records_in += difference
         self.records_out += round(ratio * difference)
         self._consumed = dict(consumed)
+
+    def stopped(self, consumed: Mapping[str, int], at: float, growth: Growth) -> None:
+        """The query was stopped, and goes on from here: whatever it had taken beyond comes again."""
+        self._reached = max(self._reached, self._progress(at, growth))
+        self.settle(consumed)
+        self._resumed_at = at
 
     @property
     def records_out_per_record(self) -> float:
@@ -81,16 +93,26 @@ class Ledger:
 
     def _from_topics(self, start: float, end: float, growth: Growth) -> Flow:
         """While a batch runs: what came out in the span tells what went in, at the ratios and costs last seen."""
-        came_out = growth.between(self.wiring.writes[0], start, end) or 0.0
-        taken = came_out / (self.records_out_per_record or 1.0)
-        since = start if self._consumed_at is None else self._consumed_at
-        taken_since = (growth.between(self.wiring.writes[0], since, end) or 0.0) / (self.records_out_per_record or 1.0)
+        taken = self._taken(start, end, growth)
+        further = self._progress(end, growth) - self._progress(start, growth)
         if self._typical is None:
             operators = {name: OperatorFlow(taken, taken, None) for name in self.wiring.segment.operators}
         else:
             scale = taken / self._typical.records_in
             operators = {name: _scaled(flow, scale) for name, flow in operators_of(self._typical).items()}
-        return Flow(taken, operators, self._waiting(self._consumed, taken_since, end, growth))
+        since = self._taken(self._resumed_at, end, growth)
+        return Flow(further, operators, self._waiting(self._consumed, since, end, growth))
+
+    def _progress(self, t: float, growth: Growth) -> float:
+        """Records consumed by `t`, finished or not; those that come again after a stop are not counted twice."""
+        done = sum(self._consumed.values())
+        if t < self._resumed_at:
+            return max(self._reached, done) - self._taken(t, self._resumed_at, growth)
+        return max(self._reached, done + self._taken(self._resumed_at, t, growth))
+
+    def _taken(self, start: float, end: float, growth: Growth) -> float:
+        """Records that must have been taken for what came out between two times."""
+        return (growth.between(self.wiring.writes[0], start, end) or 0.0) / (self.records_out_per_record or 1.0)
 
     def _waiting(self, consumed: Mapping[str, int], since: float, at: float, growth: Growth) -> float | None:
         lengths = [growth.at(topic, at) for topic in self.wiring.reads]
