@@ -22,6 +22,7 @@ BENCHMARKS = (
     "policy_cost",
     "autrascale_decisions",
     "realtime",
+    "realtime_metering",
     "realtime_changes",
     "executors_live",
     "state",

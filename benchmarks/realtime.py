@@ -37,7 +37,7 @@ from penstock.spark.topics.kafka import kafka
 from penstock.spark.topics.offsets import Offsets
 
 RECORDS = 1_000_000
-ROUNDS = 20
+ROUNDS = 10
 LATENCY_ROUNDS = 8
 STEADY_RATE = 1_000
 STEADY_SECONDS = 8
@@ -220,7 +220,7 @@ def rows() -> Iterator[Throughput | Metering | LatencyOf]:
             spark.stop()
 
 
-def _ratio(ours: list[float], theirs: list[float]) -> tuple[float, float]:
+def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float]:
     """The mean over rounds, and its standard error."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     return round(mean(ratios), 4), round(stdev(ratios) / len(ratios) ** 0.5, 4)
@@ -244,10 +244,10 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering
     speed = {way: [run.records_per_second for run in runs[way]] for way in WAYS}
     cpu = {way: [run.cpu_us for run in runs[way]] for way in WAYS}
     for way in WAYS:
-        ratio, error = _ratio(speed[way], speed["by hand"])
-        yield Throughput(way, round(median(speed[way])), ratio, error, round(median(cpu[way]), 2))
+        against, error = ratio(speed[way], speed["by hand"])
+        yield Throughput(way, round(median(speed[way])), against, error, round(median(cpu[way]), 2))
     for what, figures in (("throughput", speed), ("CPU time of a record", cpu)):
-        yield Metering(what, *_ratio(figures["engine"], figures["engine, not metered"]))
+        yield Metering(what, *ratio(figures["engine"], figures["engine, not metered"]))
     p50, p95 = ({way: list[float]() for way in WAYS} for _ in range(2))
     for turn in range(LATENCY_ROUNDS):
         for way in _in_turn(turn):
