@@ -27,7 +27,7 @@ RUNS = 4
 SECONDS = 60
 RATE = 40_000
 SKIPPED_BATCHES = 3
-ON, OFF = WAYS = ("engine", "engine, not metered")
+WAYS = ("engine", "engine, not metered")
 
 
 @dataclass(frozen=True)
