@@ -29,8 +29,7 @@ from penstock.spark.dry_run import dry_run
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.realtime.quiet import hush_stopped_tasks
-from penstock.spark.realtime.segment_query import KEEP_EVERY_STAGE
-from penstock.spark.session import local_session, settings_for_a_moment
+from penstock.spark.session import KEEP_EVERY_STAGE, local_session, settings_for_a_moment
 from penstock.spark.topics.broker import Broker
 from penstock.spark.topics.jars import connector_jars
 from penstock.spark.topics.kafka import kafka
@@ -125,7 +124,7 @@ def _by_hand(
         query = (
             frame.select("value").writeStream.format("kafka").option("kafka.bootstrap.servers", servers)
             .option("topic", sink).option("checkpointLocation", checkpoint).outputMode("update")
-            .trigger(realTime="5 seconds").start()  # type: ignore[call-overload]
+            .trigger(realTime="5 seconds").queryName(sink).start()  # type: ignore[call-overload]
         )  # fmt: skip
     return lambda: query.stop()
 
@@ -210,14 +209,21 @@ def _times(broker: Broker, topic: str, records: int) -> dict[int, int]:
     return times
 
 
-def rows() -> Iterator[Throughput | Metering | LatencyOf]:
+@contextmanager
+def opened(master: str) -> Iterator[tuple[SparkSession, Broker]]:
+    """A session and a broker for as long as it takes."""
     with Broker() as broker:
-        spark = local_session("local[8]", jars=connector_jars())
+        spark = local_session(master, jars=connector_jars())
         try:
             hush_stopped_tasks(spark)
-            yield from _rows(spark, broker)
+            yield spark, broker
         finally:
             spark.stop()
+
+
+def rows() -> Iterator[Throughput | Metering | LatencyOf]:
+    with opened("local[8]") as (spark, broker):
+        yield from _rows(spark, broker)
 
 
 def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float]:

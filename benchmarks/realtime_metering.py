@@ -1,8 +1,10 @@
-"""What measuring the operators costs in real time: the same job, metered and not, over one steady stream at once.
+"""What the engine and its metering cost in real time: the same job by hand, by the engine, and by the engine without
+metering, over one steady stream at once.
 
-One run differs from the next by a tenth, and metering is to cost a hundredth. So both run at the same time, under the
+One run differs from the next by a tenth, and metering is to cost a hundredth. So all run at the same time, under the
 same neighbours, and it is the CPU time of their stages that is compared, batch by batch: it is what throughput is made
-of where the CPU is what lacks. Who starts first changes from run to run.
+of where the CPU is what lacks. Who starts first changes from run to run. The first run, in which the JVM compiles, and
+the first batches of each are left out.
 """
 
 from __future__ import annotations
@@ -17,58 +19,52 @@ from typing import Any
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from benchmarks.realtime import ratio, running
-from penstock.spark.realtime.quiet import hush_stopped_tasks
-from penstock.spark.session import local_session
+from benchmarks.realtime import STEPS, WAYS, opened, ratio, running
 from penstock.spark.topics.broker import Broker
-from penstock.spark.topics.jars import connector_jars
 
-RUNS = 4
-SECONDS = 60
-RATE = 40_000
-SKIPPED_BATCHES = 3
-WAYS = ("engine", "engine, not metered")
+RUNS = 6
+SECONDS = 80
+RATE = 27_000
+SKIPPED_BATCHES = 4
 
 
 @dataclass(frozen=True)
-class Metering:
-    stages: str
-    not_metered_us: float
-    metered_us: float
+class Cost:
+    """CPU microseconds of a record, and ratios with their standard errors."""
+
+    stage: str
+    by_hand: float
+    not_metered: float
+    metered: float
     on_against_off: float
-    standard_error: float
+    error: float
+    against_by_hand: float
+    its_error: float
 
 
-def rows() -> Iterator[Metering]:
-    with Broker() as broker:
-        spark = local_session("local[16]", jars=connector_jars())
-        try:
-            hush_stopped_tasks(spark)
-            yield from _rows(spark, broker)
-        finally:
-            spark.stop()
-
-
-def _rows(spark: SparkSession, broker: Broker) -> Iterator[Metering]:
-    batches: dict[str, list[list[float]]] = {way: [] for way in WAYS}
-    for turn in range(RUNS):
-        found = _together(spark, broker, turn)
-        for way in WAYS:
-            batches[way] += found[way][: min(map(len, found.values()))]
-    parts = {"the source": slice(0, 1), "operators": slice(1, None), "all": slice(0, None)}
-    for name, part in parts.items():
-        on, off = ([sum(stages[part]) for stages in batches[way]] for way in WAYS)
-        yield Metering(name, round(mean(off), 3), round(mean(on), 3), *ratio(on, off))
+def rows() -> Iterator[Cost]:
+    with opened("local[24]") as (spark, broker):
+        batches: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+        for turn in range(RUNS):
+            found = _together(spark, broker, turn)
+            for way in WAYS if turn else ():
+                batches[way] += found[way][: min(map(len, found.values()))]
+    stages = {name: slice(place, place + 1) for place, name in enumerate(["the source", *STEPS])}
+    for name, part in {**stages, "all": slice(0, None)}.items():
+        hand, on, off = ([sum(stages[part]) for stages in batches[way]] for way in WAYS)
+        by_hand, not_metered, metered = (round(mean(each), 3) for each in (hand, off, on))
+        yield Cost(name, by_hand, not_metered, metered, *ratio(on, off), *ratio(on, hand))
 
 
 def _together(spark: SparkSession, broker: Broker, turn: int) -> dict[str, list[list[float]]]:
-    """CPU microseconds of a record in each stage, of each batch, of both ways."""
+    """CPU microseconds of a record in each stage, of each batch, of all ways."""
     source, sinks = f"in-{turn}", {way: f"out-{turn}-{place}" for place, way in enumerate(WAYS)}
     for topic in (source, *sinks.values()):
         broker.create_topic(topic, 1)
-    with ExitStack() as both:
-        for way in WAYS if turn % 2 == 0 else WAYS[::-1]:
-            both.enter_context(running(spark, broker.servers, way, source, sinks[way]))
+    first = turn % len(WAYS)
+    with ExitStack() as all_of_them:
+        for way in WAYS[first:] + WAYS[:first]:
+            all_of_them.enter_context(running(spark, broker.servers, way, source, sinks[way]))
         _feed(broker, source)
         return {way: _batches(spark, sink) for way, sink in sinks.items()}
 

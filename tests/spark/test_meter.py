@@ -15,54 +15,65 @@ pytestmark = pytest.mark.spark
 
 def test_an_operators_filter_stays_behind_its_shuffle(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1,)], "id long")
-    nodes = optimised(Meter(spark, 1).around(0, lambda frame: frame.where("id > 5"), frame.repartition(3)))
+    nodes = optimised(Meter(spark, ["few"]).around("few", lambda frame: frame.where("id > 5"), frame.repartition(3)))
     assert nodes.index("Filter (isnotnull(id") < nodes.index("Repartition 3")
 
 
 def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(spark: SparkSession) -> None:
-    meter, waits = Meter(spark, 3), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
-    frame = numbers(spark, 100)
-    twice = F.explode(F.array(F.lit(1), F.lit(2)))
-    frame = meter.around(0, lambda frame: frame.where("id % 2 = 0"), frame)
-    frame = meter.around(1, lambda frame: frame.select("*", F.expr(waits).alias("waited")), frame)
-    run(meter.around(2, lambda frame: frame.withColumn("copy", twice), frame, last=True))
-    assert [meter.records_out(place) for place in range(3)] == [50, 50, 100]
-    quick, slow, _ = (meter.seconds_per_record(place) or 0.0 for place in range(3))
+    names = ("even", "slow", "twice")
+    meter, waits = Meter(spark, names), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
+    copies = F.explode(F.array(F.lit(1), F.lit(2)))
+    frame = meter.around("even", lambda frame: frame.where("id % 2 = 0"), numbers(spark, 100))
+    frame = meter.around("slow", lambda frame: frame.select("*", F.expr(waits).alias("waited")), frame)
+    run(meter.around("twice", lambda frame: frame.withColumn("copy", copies), frame, last=True))
+    assert [meter.records_out(name) for name in names] == [50, 50, 100]
+    quick, slow, _ = (meter.seconds_per_record(name) or 0.0 for name in names)
     assert slow >= 0.002
     assert slow > quick
     assert all(meter.latency().values())
-    assert [meter.records_out(place) for place in range(3)] == [0, 0, 0]
-    assert (meter.seconds_per_record(0), meter.latency()) == (None, {"event": None, "processing": None})
+    assert [meter.records_out(name) for name in names] == [0, 0, 0]
+    assert (meter.seconds_per_record("even"), meter.latency()) == (None, {"event": None, "processing": None})
+
+
+def test_nothing_is_put_into_a_plain_operator_but_latency_behind_the_last(spark: SparkSession) -> None:
+    meter = Meter(spark, ["other"])
+    frame = meter.around("more", lambda frame: frame.withColumn("more", F.col("id") + 1), numbers(spark, 100))
+    assert "Filter" not in optimised(frame)
+    frame = frame.withColumn(STAMP, F.when(F.col("id") < 20, F.col(STAMP)))
+    run(meter.around("most", lambda frame: frame.withColumn("most", F.col("more") + 1), frame, last=True))
+    assert [len(gathered.taken()) for gathered in meter._latency.values()] == [20, 20]
+    assert (meter.records_out("more"), meter.seconds_per_record("most")) == (None, None)
 
 
 def test_what_an_operator_computes_is_done_before_it_is_left(spark: SparkSession) -> None:
     """Generated code would put off a column until somebody needs it."""
-    meter, costly = Meter(spark, 2), F.expr("aggregate(sequence(1, 20000), 0L, (a, x) -> a + x * id)")
-    frame = meter.around(0, lambda frame: frame.withColumn("sum", costly), numbers(spark, 200))
-    run(meter.around(1, lambda frame: frame.withColumn("more", F.col("sum") + 1), frame))
-    computes, adds = (meter.seconds_per_record(place) or 0.0 for place in range(2))
+    meter = Meter(spark, ["computes", "adds"])
+    costly = F.expr("aggregate(sequence(1, 20000), 0L, (a, x) -> a + x * id)")
+    frame = meter.around("computes", lambda frame: frame.withColumn("sum", costly), numbers(spark, 200))
+    run(meter.around("adds", lambda frame: frame.withColumn("more", F.col("sum") + 1), frame))
+    computes, adds = (meter.seconds_per_record(name) or 0.0 for name in ("computes", "adds"))
     assert computes > 10 * adds
 
 
 def test_columns_that_nobody_needs_are_not_carried_along_to_be_measured(spark: SparkSession) -> None:
-    meter, wide = Meter(spark, 2), numbers(spark, 1).withColumn("old", F.col("id") + 1)
-    frame = meter.around(0, lambda frame: frame.withColumn("new", F.col("old") + 1), wide.repartition(2))
-    frame = meter.around(1, lambda frame: frame.withColumn("newer", F.col("new") + 1), frame.repartition(3))
+    meter, wide = Meter(spark, ["first", "second"]), numbers(spark, 1).withColumn("old", F.col("id") + 1)
+    frame = meter.around("first", lambda frame: frame.withColumn("new", F.col("old") + 1), wide.repartition(2))
+    frame = meter.around("second", lambda frame: frame.withColumn("newer", F.col("new") + 1), frame.repartition(3))
     behind, ahead = optimised(frame.select("newer", STAMP)).split("Repartition 3")
     assert "old" in ahead
     assert "old" not in behind + ahead.splitlines()[1]
 
 
 def test_all_are_counted_and_those_with_a_stamp_are_timed(spark: SparkSession) -> None:
-    meter = Meter(spark, 1)
+    meter = Meter(spark, ["same"])
     sampled = numbers(spark, 10_000).withColumn(STAMP, F.when(F.col("id") % 20 == 0, F.col(STAMP)))
-    run(meter.around(0, lambda frame: frame, sampled, last=True))
-    assert meter.records_out(0) == 10_000
-    assert meter._inside[0].tally.count == len(meter._latency["event"].taken()) == 500
+    run(meter.around("same", lambda frame: frame, sampled, last=True))
+    assert meter.records_out("same") == 10_000
+    assert meter._inside["same"].tally.count == len(meter._latency["event"].taken()) == 500
 
 
-def test_a_few_thousand_of_a_batch_are_chosen_whatever_its_size(spark: SparkSession) -> None:
-    meter, chosen = Meter(spark, 1), []
+def test_some_hundreds_of_a_batch_are_chosen_whatever_its_size(spark: SparkSession) -> None:
+    meter, chosen = Meter(spark, []), []
     for expected in (100, 100_000):
         meter.expect(expected)
         chosen.append(spark.range(100_000).where(meter.chosen(spark)).count())

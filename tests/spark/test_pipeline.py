@@ -96,6 +96,33 @@ def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **opt
     return job
 
 
+PLAIN: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "the same": same,
+    "selects": lambda frame: frame.alias("all").select("all.value", "stamp"),
+    "computes": lambda frame: frame.withColumn("n", F.length("value")).withColumn("n", F.col("n") + 1),
+    "draws": lambda frame: frame.withColumn("chance", F.rand()),
+    "calls": lambda frame: frame.select(F.expr("aes_encrypt(value, transform(array(value), v -> base64(v))[0])")),
+}
+NOT_PLAIN: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "filters": lambda frame: frame.where("value is not null"),
+    "multiplies": lambda frame: frame.select(F.explode(F.array("value", "key"))),
+    "counts": lambda frame: frame.groupBy("key").count(),
+    "forgets": lambda frame: frame.dropDuplicates(["key"]),
+    "joins": lambda frame: frame.unionByName(frame),
+    "shuffles": lambda frame: frame.repartition(3),
+    "makes up": lambda frame: frame.sparkSession.range(3),
+    "waits": lambda frame: frame.withColumn("w", F.expr("reflect('java.lang.Thread', 'sleep', 1L)")),
+    "waits inside": lambda frame: frame.select(F.concat(F.expr("try_reflect('java.lang.Thread', 'sleep', 1L)"))),
+    "goes to Python": lambda frame: frame.select(F.udf(lambda key: key)("key")),
+}
+
+
+@pytest.mark.parametrize("what", [*PLAIN, *NOT_PLAIN])
+def test_a_plain_operator_only_selects_by_functions_of_spark(spark: SparkSession, what: str) -> None:
+    job = tried(spark, (PLAIN | NOT_PLAIN)[what])
+    assert dry_run(spark, job)["a"].plain == (what in PLAIN)
+
+
 def test_a_key_that_is_not_a_column_is_refused(spark: SparkSession) -> None:
     with pytest.raises(InvalidValueError, match=r"operator a: key 'campaign' is not a column.*There is: key, value"):
         tried(spark, same, key="campaign")

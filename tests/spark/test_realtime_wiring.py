@@ -108,3 +108,21 @@ def test_an_operator_that_drops_the_stamp_is_named(spark: SparkSession, caplog: 
     assert [record.getMessage() for record in caplog.records] == [
         "operator count drops the column `stamp`: latency is measured before it"
     ]
+
+
+def test_only_what_may_lose_records_or_wait_is_metered(spark: SparkSession) -> None:
+    job = Pipeline("job", source=CLICKS)
+    job.operator("parse", lambda frame: frame.withColumn("text", F.col("value").cast("string")))
+    job.operator("some", lambda frame: frame.where("length(text) > 3"), after="parse")
+    job.sink(COUNTS, after="some")
+    [wiring] = wire(job, dry_run(spark, job), "there")
+    assert wiring.metered == ("some",)
+
+
+def test_all_are_metered_where_nobody_can_tell_whose_stage_is_whose(spark: SparkSession) -> None:
+    job = Pipeline("job", source=CLICKS)
+    job.operator("parse", same)
+    job.operator("shuffled", lambda frame: frame.repartition("value"), after="parse")
+    job.sink(COUNTS, after="shuffled")
+    [wiring] = wire(job, dry_run(spark, job), "there")
+    assert wiring.metered == ("parse", "shuffled")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -12,9 +13,13 @@ from pyspark.sql.types import StructField, StructType
 from penstock.model import InvalidValueError
 from penstock.spark.microbatch.python_meter import Metered, meters_found
 from penstock.spark.pipeline import Pipeline, Step
+from penstock.spark.session import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.stamp import STAMP, STAMP_TYPE
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
+_SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."
+_DOORS = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
+"""Expressions behind which is other people's code, which may wait for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class Trial:
     python         the physical operator that needs Python workers; None: it is native
     exchanges      shuffles inside the operator, beside the one in front of it
     filters        whether it has a filter, which the optimiser would carry through the shuffle in front of it
+    plain          whether it only selects, by Spark's own functions: a record that comes leaves as one, and never waits
     meters         its Python functions that measure themselves
     """
 
@@ -33,6 +39,7 @@ class Trial:
     python: str | None
     exchanges: int
     filters: bool
+    plain: bool
     meters: tuple[Metered, ...] = ()
 
     @property
@@ -80,6 +87,7 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
         python=next((node for node in nodes if _PYTHON.search(node)), None),
         exchanges=max(0, nodes.count("Exchange") - 1),
         filters="Filter" in nodes or not nodes,
+        plain=_plain(output),
         meters=tuple(meters),
     )
 
@@ -92,10 +100,24 @@ def _empty(spark: SparkSession, schema: StructType) -> DataFrame:
 def _physical_nodes(frame: DataFrame) -> list[str]:
     """The names of the physical operators; none where Spark cannot plan the frame as a batch."""
     try:
-        plan: str = frame._jdf.queryExecution().executedPlan().toString()
+        with settings_for_a_moment(frame.sparkSession, KEEP_EVERY_STAGE):
+            plan: str = frame._jdf.queryExecution().executedPlan().toString()
     except Exception:  # some stateful operators exist in streams only, and those are native
         return []
     return [found.group(1) for line in plan.splitlines() if (found := re.match(r"[^A-Za-z]*([A-Za-z]+)", line))]
+
+
+def _plain(frame: DataFrame) -> bool:
+    """See `Trial.plain`."""
+    plan = json.loads(frame._jdf.queryExecution().analyzed().toJSON())  # its nodes from the top down
+    while plan and "Repartition" not in plan[-1]["class"]:  # what is in front of the operator's shuffle
+        plan.pop()
+    operator = plan[:-1]
+    if not plan or any(not node["class"].endswith((".Project", ".SubqueryAlias")) for node in operator):
+        return False
+    selected = json.dumps([node.get("projectList") for node in operator])
+    expressions = re.findall(r'"class": "([^"$]+)', selected)
+    return all(name.startswith(_SPARKS_OWN) and name.rpartition(".")[2] not in _DOORS for name in expressions)
 
 
 def _first_line(error: BaseException) -> str:

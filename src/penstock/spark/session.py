@@ -70,6 +70,10 @@ def local_session(
     return spark
 
 
+KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
+"""The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it."""
+
+
 @contextmanager
 def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """A query keeps the settings it was started under; the session gets its own back."""

@@ -3,7 +3,7 @@
 Penstock adds it to every source. Latency is measured on the records that still carry it, so an operator that selects
 columns should select `stamp` too, and one that aggregates should keep the newest: `max("stamp")`, which compares the
 time of creation first. In micro-batches, where all records of a batch leave together, nothing is lost without it. In
-real time it is null for most records where there are many of them: some thousands show what all are like.
+real time it is null for most records where there are many of them: some hundreds of a batch show what all are like.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from penstock.spark.microbatch.progress import ProgressListener
 from penstock.spark.microbatch.stages import Jobs, StageReader
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment, segments
+from penstock.spark.session import KEEP_EVERY_STAGE
 from penstock.spark.stamp import STAMP, stamp
 
 WARM_UP_BATCHES = 2
@@ -46,10 +47,8 @@ INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a ba
 stack on the long text that a cut-off call really leaves."""
 
 SETTINGS = {
-    # A stage for each operator: adaptive execution would cut a job into many, and the optimiser would drop the shuffle
-    # in front of an operator that only selects.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition",
+    "spark.sql.adaptive.enabled": "false",  # which would cut a job into many
+    **KEEP_EVERY_STAGE,
 }
 
 

@@ -1,17 +1,18 @@
 """Measures inside the operators of a real-time query: records, useful time, latency.
 
 Where records are cheap and many, next to nothing may be done for each of them. All are counted as they leave an
-operator, and some thousands of a batch are timed: those that were given a stamp at the source. A task takes one record
+operator, and some hundreds of a batch are timed: those that were given a stamp at the source. A task takes one record
 after the other through the code of its operator, so it is the task that remembers when the record at work came in.
 Latency is that of the records that leave the last operator which keeps the stamp.
 
 What is measured this way is the time of the operator's own function. What Spark spends on taking a record from the
 shuffle and handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
+For a plain operator, which loses no record and never waits, that CPU time is all there is to know: nothing is put in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,9 +24,10 @@ from penstock.spark.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.stamp import CREATED, STAMP, TAKEN
 from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 
-TIMED = 2_000
-"""Records of a batch, and up to twice as many, if it has them. Spark writes its plan down for every batch, and with it
-whatever has been gathered: ten thousands took more time than the records themselves."""
+TIMED = 500
+"""Records of a batch, and up to twice as many, if it has them. Four times as many cost 0.5 % of the CPU time of a cheap
+record, as code that is seldom run is slow. And Spark writes its plan down for every batch, with whatever has been
+gathered: ten thousands took more time than the records themselves."""
 
 FIRST_ONE_IN = 1_024
 """Of the first batch, which is warm-up anyway: nobody knows how many there are before it is over, and one in eight of a
@@ -41,11 +43,12 @@ SINCE = {"event": CREATED, "processing": TAKEN}
 class Meter:
     """Measures one segment, through all restarts of its query."""
 
-    def __init__(self, spark: SparkSession, operators: int) -> None:
+    def __init__(self, spark: SparkSession, operators: Iterable[str]) -> None:
+        """The operators that are not plain."""
         self._one_in = Remembered(spark, FIRST_ONE_IN)
-        self._started = [Remembered(spark) for _ in range(operators)]
-        self._out = [_Read(Tally(spark)) for _ in range(operators)]
-        self._inside = [_Read(Tally(spark)) for _ in range(operators)]
+        self._started = {name: Remembered(spark) for name in operators}
+        self._out = {name: _Read(Tally(spark)) for name in operators}
+        self._inside = {name: _Read(Tally(spark)) for name in operators}
         self._latency = {kind: Gathered(spark) for kind in SINCE}
 
     # Into the plan ---------------------------------------------------------------------------------------------
@@ -55,42 +58,50 @@ class Meter:
         return one_in(session, self._one_in.value)
 
     def around(
-        self, place: int, function: Callable[[DataFrame], DataFrame], frame: DataFrame, *, last: bool = False
+        self, name: str, function: Callable[[DataFrame], DataFrame], frame: DataFrame, *, last: bool = False
     ) -> DataFrame:
-        """What an operator makes of `frame`, which comes from its shuffle: the `place`-th of its segment.
+        """What an operator makes of `frame`, which comes from its shuffle.
 
         With `last`, what leaves it has come to the end of its way, as far as stamps tell.
         """
-        arrived = self._arrived(frame, place)
-        return self._left(function(arrived), arrived, place, last)
+        arrived = self._arrived(frame, name) if name in self._out else frame
+        left = function(arrived)
+        timed = worked_out(left, arrived)
+        if last:
+            timed = timed & self._came(frame.sparkSession)
+        if name in self._out:
+            return _behind(left, self._left(frame.sparkSession, name, timed))
+        return _behind(left, F.col(STAMP).isNull() | timed) if last else left
 
-    def _arrived(self, frame: DataFrame, place: int) -> DataFrame:
+    def _arrived(self, frame: DataFrame, name: str) -> DataFrame:
         """This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
         them with the parallelism of the operator before."""
         session = frame.sparkSession
         chosen = F.col(STAMP).isNotNull() if STAMP in frame.columns else self.chosen(session)
         now = F.when(chosen, nanoseconds(session)).otherwise(NOT_TIMED)
-        return frame.where(self._started[place].setting(now))
+        return frame.where(self._started[name].setting(now))
 
-    def _left(self, frame: DataFrame, arrived: DataFrame, place: int, last: bool) -> DataFrame:
-        session, started = frame.sparkSession, self._started[place].value
-        timed = self._inside[place].tally.adding(nanoseconds(session) - started)
-        for kind, since in SINCE.items() if last else ():
-            timed = timed & self._latency[kind].adding(milliseconds(session) - F.unix_millis(f"{STAMP}.{since}"))
-        left = F.when((started == NOT_TIMED) | (worked_out(frame, arrived) & timed), 1).cast("long")
-        # As a column, since a condition would be carried in front of what the operator selects.
-        metered = frame.withColumn(METERED, self._out[place].tally.adding(left))
-        return metered.where(F.col(f"`{METERED}`")).drop(METERED)
+    def _left(self, session: SparkSession, name: str, timed: Column) -> Column:
+        started = self._started[name].value
+        timed = timed & self._inside[name].tally.adding(nanoseconds(session) - started)
+        return self._out[name].tally.adding(F.when((started == NOT_TIMED) | timed, 1).cast("long"))
+
+    def _came(self, session: SparkSession) -> Column:
+        event, processing = (
+            gathered.adding(milliseconds(session) - F.unix_millis(f"{STAMP}.{SINCE[kind]}"))
+            for kind, gathered in self._latency.items()
+        )
+        return event & processing
 
     # Out of the accumulators -----------------------------------------------------------------------------------
 
-    def records_out(self, place: int) -> int:
-        """Records that left an operator in batches that ended since this was last asked."""
-        return self._out[place].more()[0]
+    def records_out(self, name: str) -> int | None:
+        """Records that left an operator in batches that ended since this was last asked; None: as many as came."""
+        return self._out[name].more()[0] if name in self._out else None
 
-    def seconds_per_record(self, place: int) -> float | None:
+    def seconds_per_record(self, name: str) -> float | None:
         """Spent inside an operator, likewise; None if no record was timed."""
-        nanoseconds_spent, timed = self._inside[place].more()
+        nanoseconds_spent, timed = self._inside[name].more() if name in self._inside else (0, 0)
         return nanoseconds_spent / timed / 1e9 if timed else None
 
     def latency(self) -> dict[str, Latency | None]:
@@ -103,6 +114,12 @@ class Meter:
         One in a power of two, which Java's generator draws without a division.
         """
         self._one_in.set(1 << (max(1, records // TIMED).bit_length() - 1))
+
+
+def _behind(frame: DataFrame, condition: Column) -> DataFrame:
+    """Looked at when a record has left the operator. As a column, since the optimiser would carry a condition in front
+    of what the operator selects."""
+    return frame.withColumn(METERED, condition).where(F.col(f"`{METERED}`")).drop(METERED)
 
 
 class _Read:

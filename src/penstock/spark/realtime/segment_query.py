@@ -22,12 +22,9 @@ from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.stage_cpu import cpu_seconds
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
-from penstock.spark.session import settings_for_a_moment
+from penstock.spark.session import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.stamp import STAMP, stamp
 from penstock.spark.topics.kafka import Kafka, message
-
-# The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it.
-KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +37,7 @@ class Wiring:
     schema      the columns of what internal topics carry; None: this is the pipeline's own source
     hands_on    the internal topic for other segments; None: nobody reads its output
     journey     the operator at which the latency of the whole way is measured, if it is in this segment
+    metered     those of its operators whose records are counted and timed
     checkpoint  the folder of its query
     """
 
@@ -49,6 +47,7 @@ class Wiring:
     schema: StructType | None
     hands_on: Kafka | None
     journey: str | None
+    metered: tuple[str, ...]
     checkpoint: str
 
     @property
@@ -73,7 +72,7 @@ class SegmentQuery:
         self._spark = spark
         self._pipeline = pipeline
         self._milliseconds = round(1000 * batch_seconds)
-        self._meter = Meter(spark, len(self.segment.operators)) if metering else None
+        self._meter = Meter(spark, wiring.metered) if metering else None
         self._query: StreamingQuery | None = None
         self._seen = -1
         self._first: int | None = None  # the number of the first batch of this run
@@ -83,13 +82,13 @@ class SegmentQuery:
     def frame(self, plan: Plan) -> DataFrame:
         """The stream behind the last operator."""
         frame, meter = self._input(), self._meter
-        for place, name in enumerate(self.segment.operators):
+        for name in self.segment.operators:
             step = self._pipeline.steps[name]
             frame = frame.repartition(plan[name], *step.key)
             if meter is None:
                 frame = step.function(frame)
             else:
-                frame = meter.around(place, step.function, frame, last=name == self.wiring.journey)
+                frame = meter.around(name, step.function, frame, last=name == self.wiring.journey)
         return frame
 
     def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
@@ -194,14 +193,14 @@ class SegmentQuery:
         )
 
     def _operators(self, progress: dict[str, Any]) -> dict[str, Metered]:
-        names = self.segment.operators
+        names, meter, records = self.segment.operators, self._meter, progress["numInputRows"]
         cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names)) or (None,) * len(names)
-        if self._meter is None:
-            return {name: Metered(progress["numInputRows"], None, cpu[place]) for place, name in enumerate(names)}
-        return {
-            name: Metered(self._meter.records_out(place), self._meter.seconds_per_record(place), cpu[place])
-            for place, name in enumerate(names)
-        }
+        operators = {}
+        for name, cpu_of_stage in zip(names, cpu, strict=True):
+            counted, seconds = (meter.records_out(name), meter.seconds_per_record(name)) if meter else (None, None)
+            records = records if counted is None else counted
+            operators[name] = Metered(records, seconds, cpu_of_stage)
+        return operators
 
 
 def _read_by(progress: dict[str, Any], end: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ from penstock.model import InvalidValueError
 from penstock.spark.dry_run import Trial
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.segment_query import Wiring
-from penstock.spark.segments import segments
+from penstock.spark.segments import Segment, segments
 from penstock.spark.topics.kafka import Kafka
 
 log = logging.getLogger("penstock")
@@ -36,6 +36,7 @@ def wire(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> tu
             schema=_nullable(trials[segment.operators[0]].input) if segment.after else None,
             hands_on=internal(segment.name) if segment.feeds else None,
             journey=journey if journey in segment.operators else None,
+            metered=_metered(segment, trials),
             checkpoint=f"{checkpoint.rstrip('/')}/{_plain(segment.name)}",
         )
         for segment in pieces
@@ -85,6 +86,12 @@ def _journey(pipeline: Pipeline, trials: Mapping[str, Trial]) -> str | None:
             log.warning("operator %s drops the column `stamp`: latency is measured before it", name)
     kept = [name for name in topology.order if trials[name].keeps_stamp]
     return kept[-1] if kept else None
+
+
+def _metered(segment: Segment, trials: Mapping[str, Trial]) -> tuple[str, ...]:
+    """All but the plain ones; these too where the CPU time of their stages is not to be had."""
+    shuffles = any(trials[name].exchanges for name in segment.operators)
+    return tuple(name for name in segment.operators if shuffles or not trials[name].plain)
 
 
 def _nullable(schema: StructType) -> StructType:
