@@ -119,10 +119,17 @@ def test_only_what_may_lose_records_or_wait_is_metered(spark: SparkSession) -> N
     assert wiring.metered == ("some",)
 
 
-def test_all_are_metered_where_nobody_can_tell_whose_stage_is_whose(spark: SparkSession) -> None:
+SHUFFLES: dict[str, Any] = {
+    "by itself": lambda frame: frame.repartition("value"),
+    "for its state": lambda frame: frame.groupBy("value").agg(F.max("stamp").alias("stamp")),
+}
+
+
+@pytest.mark.parametrize("how", SHUFFLES)
+def test_all_are_metered_where_nobody_can_tell_whose_stage_is_whose(spark: SparkSession, how: str) -> None:
     job = Pipeline("job", source=CLICKS)
     job.operator("parse", same)
-    job.operator("shuffled", lambda frame: frame.repartition("value"), after="parse")
-    job.sink(COUNTS, after="shuffled")
+    job.operator("more", SHUFFLES[how], after="parse", key="value")
+    job.sink(COUNTS, after="more")
     [wiring] = wire(job, dry_run(spark, job), "there")
-    assert wiring.metered == ("parse", "shuffled")
+    assert wiring.metered == ("parse", "more")

@@ -17,6 +17,8 @@ from penstock.spark.session import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.stamp import STAMP, STAMP_TYPE
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
+_NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}
+"""What else there is may shuffle in a stream, for its state, where it does not in the trial."""
 _SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."
 _DOORS = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
 """Expressions behind which is other people's code, which may wait for anything."""
@@ -30,6 +32,7 @@ class Trial:
     python         the physical operator that needs Python workers; None: it is native
     exchanges      shuffles inside the operator, beside the one in front of it
     filters        whether it has a filter, which the optimiser would carry through the shuffle in front of it
+    narrow         whether it is sure to be one stage, behind the shuffle in front of it
     plain          whether it only selects, by Spark's own functions: a record that comes leaves as one, and never waits
     meters         its Python functions that measure themselves
     """
@@ -39,6 +42,7 @@ class Trial:
     python: str | None
     exchanges: int
     filters: bool
+    narrow: bool
     plain: bool
     meters: tuple[Metered, ...] = ()
 
@@ -87,6 +91,7 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
         python=next((node for node in nodes if _PYTHON.search(node)), None),
         exchanges=max(0, nodes.count("Exchange") - 1),
         filters="Filter" in nodes or not nodes,
+        narrow=_NARROW.issuperset(nodes) and nodes.count("Exchange") == 1,
         plain=_plain(output),
         meters=tuple(meters),
     )

@@ -12,7 +12,7 @@ For a plain operator, which loses no record and never waits, that CPU time is al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -43,7 +43,7 @@ SINCE = {"event": CREATED, "processing": TAKEN}
 class Meter:
     """Measures one segment, through all restarts of its query."""
 
-    def __init__(self, spark: SparkSession, operators: Iterable[str]) -> None:
+    def __init__(self, spark: SparkSession, operators: Sequence[str]) -> None:
         """The operators that are not plain."""
         self._one_in = Remembered(spark, FIRST_ONE_IN)
         self._started = {name: Remembered(spark) for name in operators}

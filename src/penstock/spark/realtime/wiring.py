@@ -89,9 +89,9 @@ def _journey(pipeline: Pipeline, trials: Mapping[str, Trial]) -> str | None:
 
 
 def _metered(segment: Segment, trials: Mapping[str, Trial]) -> tuple[str, ...]:
-    """All but the plain ones; these too where the CPU time of their stages is not to be had."""
-    shuffles = any(trials[name].exchanges for name in segment.operators)
-    return tuple(name for name in segment.operators if shuffles or not trials[name].plain)
+    """All but the plain ones; these too where nobody can tell whose stage is whose: then their CPU time is unknown."""
+    narrow = all(trials[name].narrow for name in segment.operators)
+    return tuple(name for name in segment.operators if not (narrow and trials[name].plain))
 
 
 def _nullable(schema: StructType) -> StructType:
