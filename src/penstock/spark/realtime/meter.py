@@ -25,9 +25,9 @@ from penstock.spark.stamp import CREATED, STAMP, TAKEN
 from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
 
 TIMED = 500
-"""Records of a batch, and up to twice as many, if it has them. Four times as many cost 0.5 % of the CPU time of a cheap
-record, as code that is seldom run is slow. And Spark writes its plan down for every batch, with whatever has been
-gathered: ten thousands took more time than the records themselves."""
+"""Records of a batch, and up to twice as many, if it has them. Four times as many cost some tenths of a percent more of
+the CPU time of cheap records. And Spark writes its plan down for every batch, with whatever has been gathered: ten
+thousands took more time than the records themselves."""
 
 FIRST_ONE_IN = 1_024
 """Of the first batch, which is warm-up anyway: nobody knows how many there are before it is over, and one in eight of a
