@@ -51,7 +51,7 @@ def rows() -> Iterator[Cost]:
                 batches[way] += found[way][: min(map(len, found.values()))]
     stages = {name: slice(place, place + 1) for place, name in enumerate(["the source", *STEPS])}
     for name, part in {**stages, "all": slice(0, None)}.items():
-        hand, on, off = ([sum(stages[part]) for stages in batches[way]] for way in WAYS)
+        hand, on, off = ([sum(costs[part]) for costs in batches[way]] for way in WAYS)
         by_hand, not_metered, metered = (round(mean(each), 3) for each in (hand, off, on))
         yield Cost(name, by_hand, not_metered, metered, *ratio(on, off), *ratio(on, hand))
 

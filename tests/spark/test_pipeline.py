@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock import Slo
 from penstock.model import InvalidValueError
 from penstock.spark import Function, Pipeline, replay
-from penstock.spark.dry_run import dry_run
+from penstock.spark.dry_run import Trial, dry_run
 from penstock.spark.segments import segments
 from penstock.workloads.rates import constant
 
@@ -88,12 +88,15 @@ def test_an_operator_that_feeds_a_sink_and_another_operator_ends_its_segment() -
     assert [s.operators for s in segments(job)] == [("a",), ("b",)]
 
 
-def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **options: str) -> Pipeline:
+def one_operator(function: Callable[[DataFrame], DataFrame], **options: str) -> Pipeline:
     job = Pipeline("job", source=SOURCE)
     job.operator("a", function, **options)  # type: ignore[arg-type]
     job.sink(nowhere(), after="a")
-    dry_run(spark, job)
     return job
+
+
+def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **options: str) -> Trial:
+    return dry_run(spark, one_operator(function, **options))["a"]
 
 
 PLAIN: dict[str, Callable[[DataFrame], DataFrame]] = {
@@ -119,8 +122,7 @@ NOT_PLAIN: dict[str, Callable[[DataFrame], DataFrame]] = {
 
 @pytest.mark.parametrize("what", [*PLAIN, *NOT_PLAIN])
 def test_a_plain_operator_only_selects_by_functions_of_spark(spark: SparkSession, what: str) -> None:
-    job = tried(spark, (PLAIN | NOT_PLAIN)[what])
-    assert dry_run(spark, job)["a"].plain == (what in PLAIN)
+    assert tried(spark, (PLAIN | NOT_PLAIN)[what]).plain == (what in PLAIN)
 
 
 def test_a_key_that_is_not_a_column_is_refused(spark: SparkSession) -> None:
@@ -150,12 +152,12 @@ def test_a_fan_in_of_different_columns_is_refused(spark: SparkSession) -> None:
 
 def test_a_job_without_a_checkpoint_is_refused(spark: SparkSession) -> None:
     with pytest.raises(InvalidValueError, match="checkpoint must name a folder"):
-        tried(spark, same).start(spark, slo=Slo(), checkpoint="")
+        one_operator(same).start(spark, slo=Slo(), checkpoint="")
 
 
 def test_an_engine_that_does_not_exist_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match="engine 'micro' is not known; did you mean 'microbatch'"):
-        tried(spark, same).start(spark, slo=Slo(), checkpoint=str(tmp_path), engine="micro")
+        one_operator(same).start(spark, slo=Slo(), checkpoint=str(tmp_path), engine="micro")
 
 
 def test_python_operators_are_known_as_such(spark: SparkSession) -> None:

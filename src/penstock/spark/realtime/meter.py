@@ -64,14 +64,15 @@ class Meter:
 
         With `last`, what leaves it has come to the end of its way, as far as stamps tell.
         """
-        arrived = self._arrived(frame, name) if name in self._out else frame
+        plain = name not in self._out
+        if plain and not last:
+            return function(frame)
+        arrived = frame if plain else self._arrived(frame, name)
         left = function(arrived)
         timed = worked_out(left, arrived)
         if last:
             timed = timed & self._came(frame.sparkSession)
-        if name in self._out:
-            return _behind(left, self._left(frame.sparkSession, name, timed))
-        return _behind(left, F.col(STAMP).isNull() | timed) if last else left
+        return _behind(left, F.col(STAMP).isNull() | timed if plain else self._left(frame.sparkSession, name, timed))
 
     def _arrived(self, frame: DataFrame, name: str) -> DataFrame:
         """This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
