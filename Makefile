@@ -55,10 +55,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 # Spark needs Java 17 or newer. Where it is missing and we may install it, the system's package manager does.
 $(JAVA): | $(INSTALLED)
-	@$(BIN)/python -m penstock.spark.java || { \
+	@$(BIN)/python -m penstock.testbed.java || { \
 		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 		echo "Installing Java 17 with apt-get (once)" && apt-get update -qq && \
-		apt-get install -y -qq openjdk-17-jre-headless >/dev/null && $(BIN)/python -m penstock.spark.java; } || { \
+		apt-get install -y -qq openjdk-17-jre-headless >/dev/null && $(BIN)/python -m penstock.testbed.java; } || { \
 		echo "Java 17 or newer is missing: install it (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"; exit 1; }
 	@touch $@
 

@@ -21,15 +21,15 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from threadpoolctl import threadpool_limits
 
-from penstock.experiments._decision_time import OPERATORS, UNIFORM_SAMPLES, Problem, Samples
-from penstock.performance.acquisition import XI, Surrogate, expected_improvement
-from penstock.performance.bayesian_search import arrays, best_first, recommend
-from penstock.performance.bootstrap import bootstrap_set
-from penstock.performance.climb import LISTED
-from penstock.performance.gaussian_process import GaussianProcess
-from penstock.performance.matern import Floats
-from penstock.performance.search_space import Configuration, Integers, SearchSpace
-from penstock.performance.transfer import LightweightTransfer, residual_model, with_estimates
+from penstock.papers.autrascale.decision_time import OPERATORS, UNIFORM_SAMPLES, Problem, Samples
+from penstock.performance.bayesian.acquisition import XI, Surrogate, expected_improvement
+from penstock.performance.bayesian.bayesian_search import arrays, best_first, recommend
+from penstock.performance.bayesian.bootstrap import bootstrap_set
+from penstock.performance.bayesian.climb import LISTED
+from penstock.performance.bayesian.gaussian_process import GaussianProcess
+from penstock.performance.bayesian.matern import Floats
+from penstock.performance.bayesian.search_space import Configuration, Integers, SearchSpace
+from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model, with_estimates
 
 MANY_OPERATORS = (10, 20, 40, 60, 80, 100)
 PAPER_SECONDS = {

@@ -39,11 +39,11 @@ def rows() -> Iterator[Row]:
 
 def measure() -> None:
     from penstock.control.clock import WallClock
-    from penstock.spark.attached.monitor import QueryMonitor
-    from penstock.spark.attached.stage_work import StageWork
-    from penstock.spark.cluster.executors import Executors
-    from penstock.spark.cluster.standalone import standalone_cluster
-    from penstock.spark.session import local_session
+    from penstock.spark.executors.executors import Executors
+    from penstock.spark.measure.query_monitor import QueryMonitor
+    from penstock.spark.measure.stage_work import StageWork
+    from penstock.testbed.session import local_session
+    from penstock.testbed.standalone import standalone_cluster
 
     settings = {
         "spark.executor.cores": "1",

@@ -19,14 +19,14 @@ from typing import ClassVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
-from penstock.spark.ends.replayed import Replay, replay
+from penstock.spark.io.replayed import Replay, replay
 from penstock.spark.job import CLUSTER_INTERVAL_SECONDS
 from penstock.spark.microbatch.engine import SETTINGS, MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.session import local_session
-from penstock.workloads.rates import constant
+from penstock.testbed.session import local_session
 
 RECORDS_PER_BATCH = 200_000
 ROUNDS = 120

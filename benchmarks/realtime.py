@@ -26,14 +26,15 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
+from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.realtime.quiet import hush_stopped_tasks
-from penstock.spark.session import KEEP_EVERY_STAGE, local_session, settings_for_a_moment
-from penstock.spark.topics.broker import Broker
-from penstock.spark.topics.jars import connector_jars
-from penstock.spark.topics.kafka import kafka
+from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
 from penstock.spark.topics.offsets import Offsets
+from penstock.testbed.broker import Broker
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.session import local_session
 
 RECORDS = 1_000_000
 ROUNDS = 10

@@ -15,17 +15,17 @@ from itertools import cycle
 from statistics import median
 
 from benchmarks.realtime import STEPS
+from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
-from penstock.spark.ends.replayed import replay
+from penstock.spark.io.kafka_topic import kafka
+from penstock.spark.io.replayed import replay
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.session import local_session
-from penstock.spark.topics.broker import Broker
-from penstock.spark.topics.feeder import Feeder
-from penstock.spark.topics.jars import connector_jars
-from penstock.spark.topics.kafka import kafka
-from penstock.workloads.rates import constant
+from penstock.testbed.broker import Broker
+from penstock.testbed.feeder import Feeder
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.session import local_session
 
 CHANGES = 20
 RATE = 500.0

@@ -20,7 +20,7 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from benchmarks.realtime import STEPS, WAYS, opened, ratio, running
-from penstock.spark.topics.broker import Broker
+from penstock.testbed.broker import Broker
 
 RUNS = 6
 SECONDS = 80

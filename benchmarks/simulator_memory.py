@@ -14,7 +14,7 @@ DAYS = (0.1, 1.0, 10.0, 30.0)
 SCRIPT = """
 import resource, sys
 from benchmarks import simulator_speed as speed
-from penstock.app import Simulation
+from penstock.runs.simulation import Simulation
 from penstock.guards import chain
 from penstock.policies.ds2 import Ds2
 

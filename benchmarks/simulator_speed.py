@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.app import Simulation
 from penstock.guards import Guard, chain
+from penstock.load.curves import daily
 from penstock.model import Operator, Plan, Slo, Topology
 from penstock.policies.ds2 import Ds2
+from penstock.runs.simulation import Simulation
+from penstock.runs.workload import Workload
 from penstock.simulator.job import Behaviour, Job
-from penstock.workloads import Workload
-from penstock.workloads.rates import daily
 
 OPERATORS = (5, 10, 20, 50, 100)
 DAYS = 3.0

@@ -16,11 +16,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.control.clock import Stopwatch
 from penstock.model import Plan, Slo
-from penstock.spark.session import local_session
-from penstock.spark.stateful.engine import NativeEngine
-from penstock.spark.stateful.query import STATE, NativeQuery
-from penstock.workloads.on_spark.bids import SCHEMA, Bids, write
-from penstock.workloads.on_spark.nexmark import QUERIES
+from penstock.papers.autrascale.spark.bids import SCHEMA, Bids, write
+from penstock.papers.autrascale.spark.nexmark import QUERIES
+from penstock.spark.native.engine import NativeEngine
+from penstock.spark.native.query import STATE, NativeQuery
+from penstock.testbed.session import local_session
 
 CHANGES = (4, 2, 6, 3, 4, 2, 6, 3)
 FIRST = 2

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from penstock.live import NOWHERE, LiveRun, stage
+from penstock.demo.clicks_on_spark import clicks, pipeline
+from penstock.load.curves import constant
 from penstock.model import Cycle, Plan, Sample, Slo
-from penstock.report.outcome import together
-from penstock.twin import twin, under_fixed_plan
-from penstock.workloads.on_spark.clicks import clicks, pipeline
-from penstock.workloads.rates import constant
+from penstock.runs.live import NOWHERE, LiveRun
+from penstock.runs.summary import together
+from penstock.runs.twin import twin, under_fixed_plan
+from penstock.testbed.place import opened as stage
 
 RATE, SECONDS = 200.0, 50.0
 PLANS = {  # real time first: Kafka's connector has to be there when the JVM starts

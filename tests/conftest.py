@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.spark.topics.broker import Broker
+    from penstock.testbed.broker import Broker
 
 settings.register_profile(
     "penstock", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
@@ -24,8 +24,8 @@ settings.load_profile("penstock")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    from penstock.spark.session import local_session
-    from penstock.spark.topics.jars import connector_jars
+    from penstock.testbed.jars import connector_jars
+    from penstock.testbed.session import local_session
 
     session = local_session("local[16]", jars=connector_jars())
     yield session
@@ -34,7 +34,7 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
-    from penstock.spark.topics.broker import Broker
+    from penstock.testbed.broker import Broker
 
     with Broker() as running:
         yield running

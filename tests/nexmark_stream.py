@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.model import Plan, Slo
-from penstock.spark.stateful.engine import NativeEngine
-from penstock.spark.stateful.query import STATE, NativeQuery
-from penstock.workloads.on_spark.bids import NOBODY, SCHEMA, Bids, write
-from penstock.workloads.on_spark.nexmark import QUERIES
+from penstock.papers.autrascale.spark.bids import NOBODY, SCHEMA, Bids, write
+from penstock.papers.autrascale.spark.nexmark import QUERIES
+from penstock.spark.native.engine import NativeEngine
+from penstock.spark.native.query import STATE, NativeQuery
 
 TARGET = Slo(event_latency="10 s")
 
@@ -72,7 +72,7 @@ class Stream:
 
 
 def main(query: str, folder: str, partitions: str, new_partitions: str) -> None:
-    from penstock.spark.session import local_session
+    from penstock.testbed.session import local_session
 
     stream = Stream(query, Path(folder))
     native = stream.native(local_session("local[4]"), int(partitions))

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.app import Simulation
+from penstock.cli.workloads import workload
 from penstock.guards import Guard
+from penstock.load.curves import constant
 from penstock.model import Cycle, Latency, Plan, Sample, Slo
 from penstock.policies import POLICIES
-from penstock.simulator.result import Result
-from penstock.workloads import Workload, workload
-from penstock.workloads.rates import constant
+from penstock.runs.result import Result
+from penstock.runs.simulation import Simulation
+from penstock.runs.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generator.markdown import code, fields_table, page, table
 from penstock.model import Latency, OperatorSample, ReasonCode, Sample, Worker
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 from penstock.stores.codec import SloInNumbers
 from penstock.stores.snapshot import PresentOperator, SnapshotForm
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from docs.generator.markdown import code, fields_table, page, table
+from penstock.cli.workloads import workloads
 from penstock.report.story import targets
 from penstock.report.words import rate, span
+from penstock.runs.runs_on import RunsOn, runs_on, told
+from penstock.runs.workload import Workload
 from penstock.simulator.job import Behaviour, Engine
-from penstock.workloads import Workload, workloads
-from penstock.workloads.runs_on import RunsOn, runs_on, told
 
 
 def workloads_page() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from command_line import Command
+from penstock.cli.workloads import workloads
 from penstock.guards import DEFAULT_ORDER
 from penstock.policies import POLICIES
-from penstock.workloads import workloads
 
 
 def test_every_policy_is_listed_with_its_source_and_options(penstock: Command) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from docs.generator import PAGES, REFERENCE
+from penstock.cli.workloads import workloads
 from penstock.forecast import FORECASTERS
 from penstock.guards import GUARDS
 from penstock.model.catalog import Catalog
 from penstock.policies import POLICIES
-from penstock.workloads import workloads
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -12,8 +12,8 @@ import pytest
 from penstock.forecast import FORECASTERS
 from penstock.forecast._annealed import Annealing, Network, accepted
 from penstock.forecast.neural import Neural
+from penstock.load.curves import random_walk
 from penstock.model import InvalidValueError
-from penstock.workloads.rates import random_walk
 
 TRAINED, PREDICTED = 200, 20  # seconds, as in the paper
 

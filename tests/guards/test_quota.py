@@ -63,7 +63,7 @@ def test_tied_operators_are_cut_as_one(decide: Decide, observe: Observe) -> None
 
 
 def test_slots_shared_in_turn_only_limit_the_widest_operator(decide: Decide, observe: Observe) -> None:
-    observation = observe({"a": 1, "b": 1}, execution=Execution.IN_TURN)
+    observation = observe({"a": 1, "b": 1}, execution=Execution.SEQUENTIAL)
     decision = decide({"a": 20, "b": 8})
     assert Quota(slots=20).vet(decision, observation) is decision
     assert Quota(slots=12).vet(decision, observation).plan == Plan({"a": 12, "b": 8})

@@ -79,8 +79,8 @@ def test_equal_plans_have_equal_hashes_here_and_after_a_journey(topology: Topolo
 
 def test_operators_at_once_cost_their_sum_and_operators_in_turn_the_widest() -> None:
     plan = Plan({"a": 2, "b": 5, "c": 3})
-    assert (plan.total, Execution.AT_ONCE.slots(plan)) == (10, 10)
-    assert (plan.widest, Execution.IN_TURN.slots(plan)) == (5, 5)
+    assert (plan.total, Execution.CONCURRENT.slots(plan)) == (10, 10)
+    assert (plan.widest, Execution.SEQUENTIAL.slots(plan)) == (5, 5)
 
 
 def test_a_plan_reads_as_a_person_would_say_it() -> None:

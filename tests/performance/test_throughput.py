@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.model import Operator, Topology
-from penstock.performance.search_space import Configuration
+from penstock.performance.bayesian.search_space import Configuration
 from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
 from penstock.performance.true_rates import TrueRates
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from penstock.model import ReasonCode
-from penstock.performance.rate_library import Measurement, RateRecord
-from penstock.performance.search_space import Configuration, SearchSpace
+from penstock.performance.bayesian.rate_library import Measurement, RateRecord
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.policies._latency_search import LatencySearch
 
 

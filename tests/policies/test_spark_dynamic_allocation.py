@@ -35,7 +35,7 @@ class Driver:
     def __init__(self, policy: SparkDynamicAllocation, executors: int = 1, seconds: float = 1.0) -> None:
         self.policy, self.seconds, self.t = policy, seconds, 0.0
         self.plan = Plan({"job": executors * policy.tasks_per_executor}, executors=executors)
-        self.topology, self.execution = JOB, Execution.AT_ONCE
+        self.topology, self.execution = JOB, Execution.CONCURRENT
 
     def window(self, running: float, waiting: float = 0.0) -> Decision:
         """`running` slots busy all the time; work for so many slots and windows left waiting."""
@@ -162,7 +162,7 @@ def test_operators_in_turn_share_all_slots_and_operators_at_once_divide_them() -
     assert at_once.figures["running_tasks"] == 4
     assert at_once.figures["pending_tasks"] == 2
     assert at_once.plan == Plan({"split": 3, "count": 3})
-    in_turn = think(SparkDynamicAllocation(), (), replace(observation, execution=Execution.IN_TURN), fresh=1)
+    in_turn = think(SparkDynamicAllocation(), (), replace(observation, execution=Execution.SEQUENTIAL), fresh=1)
     assert in_turn.figures["running_tasks"] == 2
     assert in_turn.figures["pending_tasks"] == 1
     assert in_turn.plan == Plan({"split": 3, "count": 3})

@@ -17,7 +17,7 @@ from penstock.model import (
 )
 from penstock.report.recorder import Recorder
 from penstock.report.story import Story
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 
 
 def _cycle(minute: int, before: Plan, after: Plan, latency_ms: float, backlog: float) -> Cycle:

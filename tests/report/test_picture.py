@@ -9,7 +9,7 @@ from penstock.model import Cycle, Decision, Mode, OperatorSample, Plan, Sample, 
 from penstock.report.picture import DPI, HEAD_HEIGHT, PANEL_HEIGHT, WIDTH, draw
 from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 
 
 def size(png: bytes) -> tuple[int, int]:

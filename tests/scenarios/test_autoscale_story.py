@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from penstock.workloads import workload
-from penstock.workloads.autoscale import expert
+from penstock.cli.workloads import workload
+from penstock.papers.autoscale.workloads import expert
 from stories import Story, beginning, mean, tell
 
 ELEMENTARY = ("linear", "diamond", "star")

@@ -7,13 +7,13 @@ from functools import cache
 
 import pytest
 
+from penstock.cli.workloads import workload
 from penstock.control.loop import Loop, Settings
+from penstock.load.curves import steps
 from penstock.model import Cycle, ReasonCode, Slo
 from penstock.policies import POLICIES
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.stores.memory import MemoryStore
-from penstock.workloads import workload
-from penstock.workloads.rates import steps
 from stories import backlog, degrees, mean, steady, tell
 
 EVERY, ASLEEP, LIMIT = 30.0, 300.0, 360.0  # six minutes are the shortest limit of the paper's Fig. 11

@@ -8,9 +8,9 @@ from functools import cache
 
 import pytest
 
+from penstock.cli.workloads import workload
+from penstock.load.curves import steps
 from penstock.model import Cycle, ReasonCode, Slo
-from penstock.workloads import workload
-from penstock.workloads.rates import steps
 from stories import Story, backlog, degrees, mean, steady, tell, throughput
 
 PATIENT = {

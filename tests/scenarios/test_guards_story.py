@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from penstock.cli.workloads import workload
 from penstock.guards import chain
 from penstock.model import Cycle, Plan, ReasonCode
-from penstock.workloads import workload
 from stories import Story, tell
 
 FIRST_SURGE, SECOND_SURGE = (1320.0, 1860.0), (3480.0, 4140.0)  # from the calm to the height, in seconds

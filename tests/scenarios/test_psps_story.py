@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from penstock.cli.workloads import workload
 from penstock.model import Plan
-from penstock.workloads import workload
 from stories import Story, beginning, mean, tell
 
 TD = 30.0

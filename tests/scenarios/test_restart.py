@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
+from penstock.cli.workloads import workload
 from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Store
+from penstock.load.curves import constant
+from penstock.load.trace import Trace
 from penstock.model import Cycle, Slo
 from penstock.policies import POLICIES
 from penstock.simulator.cluster import SimulatedCluster
-from penstock.simulator.trace import Trace
 from penstock.stores import open_store
 from penstock.stores.memory import MemoryStore
-from penstock.workloads import workload
-from penstock.workloads.rates import constant
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.load.trace import Trace
 from penstock.model import Execution, Plan, Slo, Topology
 from penstock.simulator.arrays import Ints
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Change, Engine, Grouping, Job, Overflow
-from penstock.simulator.trace import Trace
 from strategies import plans, topologies
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.app import Simulation
+from penstock.cli.workloads import workload
 from penstock.model import Cycle, InvalidValueError
 from penstock.policies import POLICIES
-from penstock.workloads import workload
+from penstock.runs.simulation import Simulation
 
 
 def test_what_waits_at_the_beginning_is_worked_off_and_is_as_old_as_the_run() -> None:

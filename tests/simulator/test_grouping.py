@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.load.curves import constant
 from penstock.model import Plan, Slo, Topology
 from penstock.performance.grouping import send_each
 from penstock.simulator.arrays import BALANCED, SHUFFLE
-from penstock.simulator.at_once import _route
 from penstock.simulator.cluster import SimulatedCluster
+from penstock.simulator.concurrent import _route
 from penstock.simulator.job import Behaviour, Engine, Grouping, Job, Overflow
-from penstock.workloads.rates import constant
 
 queues = st.lists(st.integers(0, 40), min_size=1, max_size=7)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.load.curves import constant, steps
 from penstock.model import Latency, Plan, Sample, Slo, Topology
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Engine, Job, Overflow
-from penstock.workloads.rates import constant, steps
 
 CHAIN = Topology.chain("read", "work", "write")
 # read does 1000 records/s, work 100, write 1000: work is the bottleneck by far.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.load.curves import constant
 from penstock.model import Plan, Slo, Topology
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
-from penstock.workloads.rates import constant
 
 QUEUED = 6000  # 120 s at 50 records/s more than one instance does
 

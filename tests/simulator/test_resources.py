@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.cli.workloads import workload
+from penstock.load.curves import constant
 from penstock.model import Plan, Sample, Slo, Topology, Worker
 from penstock.performance.placement import best_fit, round_robin
+from penstock.runs.workload import Workload
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Engine, Job
-from penstock.workloads import Workload, workload
-from penstock.workloads.rates import constant
 
 
 def settled(case: Workload, plan: Plan, rate: float) -> Sample:

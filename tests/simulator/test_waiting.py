@@ -7,11 +7,11 @@ import heapq
 import numpy as np
 import pytest
 
+from penstock.load.curves import constant
 from penstock.model import Plan, Slo, Topology
 from penstock.performance.queueing import mean_wait
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Engine, Grouping, Job
-from penstock.workloads.rates import constant
 
 SERVICE_RATE = 10.0  # records a second and instance
 CASES = [(k, rho) for k in (1, 2, 8) for rho in (0.5, 0.7, 0.9)]

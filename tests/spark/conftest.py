@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from patience import wait_for
-from penstock.spark.topics.broker import Broker
+from penstock.testbed.broker import Broker
 
 LIMIT_SECONDS = 120.0
 """Ends a hang; no test says how fast something must be."""

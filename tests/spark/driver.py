@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 from penstock import Slo
+from penstock.load.curves import constant
 from penstock.model import Cycle
 from penstock.policies.autrascale_plus import AuTraScalePlus
 from penstock.spark import Pipeline, files, replay
-from penstock.spark.session import local_session
-from penstock.workloads.rates import constant
+from penstock.testbed.session import local_session
 from spark_jobs import as_text, working
 
 RECORDS_PER_SECOND, SECONDS = 150.0, 3_600.0

@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Slo
+from penstock.load.curves import constant
 from penstock.model import Cycle, Decision, Observation, Plan, ReasonCode
 from penstock.policies import Policy, State
 from penstock.spark import Pipeline, files, replay
 from penstock.spark.job import RunningJob
-from penstock.workloads.rates import constant
 from spark_jobs import as_text, until
 
 pytestmark = pytest.mark.spark

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock import Slo
+from penstock.load.curves import constant
 from penstock.model import InvalidValueError
 from penstock.spark import Function, Pipeline, replay
 from penstock.spark.dry_run import Trial, dry_run
 from penstock.spark.segments import segments
-from penstock.workloads.rates import constant
 
 pytestmark = pytest.mark.spark
 

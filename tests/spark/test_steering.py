@@ -12,18 +12,18 @@ from pyspark.sql import SparkSession
 from penstock import Slo
 from penstock.control.loop import Loop, Settings
 from penstock.guards import chain
+from penstock.load.curves import constant
 from penstock.model import Cycle, Plan, Reason, ReasonCode, Sample
 from penstock.policies import POLICIES
 from penstock.spark import Pipeline, files, kafka, replay
 from penstock.spark.dry_run import dry_run
-from penstock.spark.ends.replayed import Replay
 from penstock.spark.engine import Engine
+from penstock.spark.io.replayed import Replay
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.topics.broker import Broker
-from penstock.spark.topics.feeder import Feeder
 from penstock.stores.memory import MemoryStore
-from penstock.workloads.rates import constant
+from penstock.testbed.broker import Broker
+from penstock.testbed.feeder import Feeder
 from spark_jobs import as_text, until, working
 
 pytestmark = pytest.mark.spark

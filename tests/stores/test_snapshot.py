@@ -88,7 +88,7 @@ def test_the_smallest_snapshot_has_operators_and_a_sample() -> None:
 def test_all_that_the_model_knows_can_be_told() -> None:
     whole = WHOLE | {
         "executors": 4,
-        "execution": "in_turn",
+        "execution": "sequential",
         "source_partitions": 6,
         "workers": [{"name": "a", "cores": 4}],
         "operators": [
@@ -99,7 +99,7 @@ def test_all_that_the_model_knows_can_be_told() -> None:
     }
     observation = read_snapshot(json.dumps(whole)).observation
     assert observation.plan.executors == 4
-    assert observation.execution is Execution.IN_TURN
+    assert observation.execution is Execution.SEQUENTIAL
     assert observation.topology.ceiling("split") == 6
     assert observation.topology["split"].actuation is Actuation.RESTART
     assert observation.topology["split"].memory_mb == 512

@@ -13,8 +13,8 @@ from penstock.cli.output import print_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.simulator.result import Result
-    from penstock.workloads import Workload
+    from penstock.runs.result import Result
+    from penstock.runs.workload import Workload
 
 SEEDS = 5
 
@@ -62,11 +62,11 @@ def bench(
     """
     from rich.console import Console
 
-    from penstock.app import Simulation
     from penstock.cli.sweeping import end, held, standings_json
-    from penstock.experiments.contest import Contest, Entrant
     from penstock.policies import POLICIES
     from penstock.report.comparison import comparison_table, summary_json
+    from penstock.runs.contest import Contest, Entrant
+    from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
 
     vetting = guard_chain(guard_option) if guards else ()
@@ -103,7 +103,7 @@ def bench(
 
 def _loads(name: str, traces: Iterable[str]) -> list[Workload]:
     """The workload with each of the traces, or with its own if there are none."""
-    from penstock.workloads import workload
+    from penstock.cli.workloads import workload
 
     chosen = workload(name)
     return [replace(chosen, trace=curve(trace, chosen.trace.peak)) for trace in traces] or [chosen]

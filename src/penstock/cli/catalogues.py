@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.model.catalog import Catalog, Entry
     from penstock.model.options import Option
-    from penstock.workloads import Workload
+    from penstock.runs.workload import Workload
 
 Name = Annotated[str | None, typer.Argument(help="Show one in detail.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -58,8 +58,8 @@ def workloads(name: Name = None, json: AsJson = False) -> None:
 
     Example: penstock workloads wordcount
     """
-    from penstock.workloads import workload
-    from penstock.workloads import workloads as all_workloads
+    from penstock.cli.workloads import workload
+    from penstock.cli.workloads import workloads as all_workloads
 
     if name is not None:
         chosen = workload(name)
@@ -123,8 +123,8 @@ def _default(option: Option) -> Any:
 
 
 def _workload_json(workload: Workload) -> dict[str, Any]:
+    from penstock.runs.runs_on import runs_on
     from penstock.stores.codec import plain
-    from penstock.workloads.runs_on import runs_on
 
     job, trace = workload.job, workload.trace
     return {
@@ -150,7 +150,7 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 
     from penstock.report.story import targets
     from penstock.report.words import rate, span
-    from penstock.workloads.runs_on import told
+    from penstock.runs.runs_on import told
 
     job, trace = workload.job, workload.trace
     head = Text.assemble((workload.name, "bold"), f"\n{workload.summary}", (f"\n{workload.source}", "dim"))
@@ -169,7 +169,7 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 
 
 def _workloads_table(workloads: Iterable[Workload]) -> Table:
-    from penstock.workloads.runs_on import runs_on
+    from penstock.runs.runs_on import runs_on
 
     table = _table("workloads")
     table.add_column("name", style="bold", no_wrap=True)

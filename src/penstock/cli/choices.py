@@ -16,10 +16,10 @@ from penstock.model import InvalidValueError
 if TYPE_CHECKING:
     from penstock.forecast import Forecaster
     from penstock.guards import Guard
+    from penstock.load.trace import Trace
     from penstock.model.catalog import Catalog
     from penstock.policies import Policy
-    from penstock.simulator.trace import Trace
-    from penstock.workloads import Workload
+    from penstock.runs.workload import Workload
 
 NONE = "none"
 
@@ -49,8 +49,8 @@ def loaded(
     targets: dict[str, str | None],
 ) -> Workload:
     """The workload with the load and the targets that were asked for."""
-    from penstock.simulator.trace import read_trace
-    from penstock.workloads import workload
+    from penstock.cli.workloads import workload
+    from penstock.load.trace import read_trace
 
     chosen = workload(name)
     trace = chosen.trace if path is None else read_trace(path)
@@ -79,8 +79,8 @@ def rival(text: str) -> Policy:
 
 def curve(name: str, peak: float) -> Trace:
     """A curve of that name, or else the file of that name, with that highest rate."""
-    from penstock.simulator.trace import read_trace
-    from penstock.workloads.rates import CURVES
+    from penstock.load.curves import CURVES
+    from penstock.load.trace import read_trace
 
     if name in CURVES:
         return CURVES[name](peak)

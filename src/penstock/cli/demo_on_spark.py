@@ -17,8 +17,8 @@ from rich.live import Live
 from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED
 from penstock.cli.running import show, verdict
+from penstock.cli.workloads import spark_workload as job
 from penstock.guards import chain
-from penstock.live import NOWHERE, LiveRun, Stage, most_that_fit, stage
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.policies import POLICIES
 from penstock.report.folder import ReportFolder
@@ -27,8 +27,10 @@ from penstock.report.live import LiveView
 from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
 from penstock.report.words import clock, milliseconds, rate
-from penstock.twin import twin, under_fixed_plan
-from penstock.workloads.on_spark import OnSpark, job
+from penstock.runs.live import NOWHERE, LiveRun
+from penstock.runs.spark_workload import SparkWorkload
+from penstock.runs.twin import twin, under_fixed_plan
+from penstock.testbed.place import LocalPlace, most_that_fit, opened
 
 FORECASTER = "holt"
 POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
@@ -53,7 +55,7 @@ MOST = 12
 IN_TURN_SECONDS = 1.5
 """What the target of a job in micro-batches grows by with each operator: in turn, each is one more stage to plan."""
 
-JUST_BUSY = {Execution.AT_ONCE: 0.5, Execution.IN_TURN: 1.0}
+JUST_BUSY = {Execution.CONCURRENT: 0.5, Execution.SEQUENTIAL: 1.0}
 """How busy the first plan may be. In turn, what every batch costs leaves some room as it is."""
 
 # A demo lives a minute: what takes minutes by default takes seconds here.
@@ -73,7 +75,7 @@ def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, re
     logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is on the screen and in the report
     with ExitStack() as stack:
         with console.status(f"Starting {SETTINGS[engine].told}"):
-            place = stack.enter_context(stage(engine))
+            place = stack.enter_context(opened(engine))
         story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
     folder.write(story)
     show(story, folder)
@@ -83,13 +85,13 @@ def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, re
         raise typer.Exit(INTERRUPTED)
 
 
-def _run(chosen: OnSpark, place: Stage, policy: str, seconds: float | None) -> LiveRun:
+def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None) -> LiveRun:
     setting, trace = SETTINGS[place.engine], chosen.trace
     # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
     first = chosen.sized_for(trace.rates[0], place.execution, busy=JUST_BUSY[place.execution])
-    most = MOST if place.execution is Execution.IN_TURN else min(MOST, most_that_fit(chosen.pipeline))
+    most = MOST if place.execution is Execution.SEQUENTIAL else min(MOST, most_that_fit(chosen.pipeline))
     return LiveRun(
-        stage=place,
+        place=place,
         pipeline=partial(chosen.pipeline, most=most),
         values=chosen.values,
         trace=trace if seconds is None else trace.compressed(trace.seconds / seconds),
@@ -108,16 +110,16 @@ def _within(topology: Topology, plan: Plan) -> Plan:
     return Plan({name: topology.clamp(name, k) for name, k in plan.parallelism.items()})
 
 
-def _slo(chosen: OnSpark, execution: Execution) -> Slo:
+def _slo(chosen: SparkWorkload, execution: Execution) -> Slo:
     """The target of the job is one for operators that run at once."""
-    if execution is Execution.AT_ONCE:
+    if execution is Execution.CONCURRENT:
         return chosen.slo
     return Slo(event_latency=f"{IN_TURN_SECONDS * len(chosen.service_ms):g} s")
 
 
-def _watch(chosen: OnSpark, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
+def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
     recorder = Recorder(run.slo)
-    fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.stage.execution))
+    fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.place.execution))
     samples: list[Sample] = []
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
@@ -140,7 +142,7 @@ def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival
     """A fixed plan takes no less than a minute more to run: the simulator says what to expect of it, with the service
     times just measured. What it costs needs no measurement."""
     topology = run.pipeline(NOWHERE, NOWHERE).topology()
-    measured = twin(name, topology, samples, run.stage.execution, run.batch_seconds)
+    measured = twin(name, topology, samples, run.place.execution, run.batch_seconds)
     return None if measured is None else Rival(fixed, under_fixed_plan(measured, fixed, run.trace, run.slo))
 
 
@@ -148,7 +150,7 @@ def _screen(
     stack: ExitStack, name: str, run: LiveRun, recorder: Recorder, fixed: Plan, console: Console
 ) -> Callable[[Cycle], None]:
     """A live view for a terminal, a line now and then for everything else."""
-    told = SETTINGS[run.stage.engine].told
+    told = SETTINGS[run.place.engine].told
     if console.is_terminal:
         title = f"{run.policy} steers {name} on {told}"
         view = LiveView(title, recorder, run.trace.seconds, fixed, "on real Spark")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from penstock.app import Simulation
     from penstock.model import Cycle
     from penstock.report.folder import ReportFolder
     from penstock.report.recorder import Recorder
     from penstock.report.story import Rival, Story
+    from penstock.runs.simulation import Simulation
 
 FORECASTER = "holt"
 DECIDE_SECONDS = 30.0
@@ -35,13 +35,13 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
     """A workload under its load on the simulator, ten cycles a second or, if `fast`, as quickly as it goes."""
     from rich.console import Console
 
-    from penstock.app import Simulation
     from penstock.cli.running import show, verdict
+    from penstock.cli.workloads import workload
     from penstock.forecast import FORECASTERS
     from penstock.guards import chain
     from penstock.policies import POLICIES
     from penstock.report.folder import ReportFolder
-    from penstock.workloads import workload
+    from penstock.runs.simulation import Simulation
 
     simulation = Simulation(
         workload=workload(name),

@@ -14,7 +14,7 @@ from penstock.cli.output import talks_to_a_person
 from penstock.model.errors import check_choice
 
 if TYPE_CHECKING:
-    from penstock.experiments import Item
+    from penstock.papers.item import Item
 
 SIMULATOR, SPARK = "simulator", "spark"
 TITLES = {SIMULATOR: "The papers, reproduced", SPARK: "The papers, reproduced on Spark"}
@@ -69,22 +69,22 @@ def _progress() -> Iterator[Say]:
 @contextmanager
 def _todo(on: str, paper: str | None, item: str | None, say: Say) -> Iterator[Todo]:
     """The experiments to run, and whatever they need while they do."""
-    from penstock import experiments
+    from penstock.papers import catalogue
 
     if on == SIMULATOR:
-        chosen = [paper] if paper is not None else experiments.papers()
-        yield [(name, key, run) for name in chosen for key, run in experiments.items(name, item).items()]
+        chosen = [paper] if paper is not None else catalogue.papers()
+        yield [(name, key, run) for name in chosen for key, run in catalogue.items(name, item).items()]
         return
-    from penstock.experiments import on_spark
+    from penstock.papers.spark.runner import opened
 
-    chosen = [paper] if paper is not None else on_spark.papers()
-    wanted = [(name, key, run) for name in chosen for key, run in on_spark.items(name, item).items()]
-    with on_spark.opened(say) as theatre:
-        yield [(name, key, partial(run, theatre)) for name, key, run in wanted]
+    chosen = [paper] if paper is not None else catalogue.papers_on_spark()
+    wanted = [(name, key, run) for name in chosen for key, run in catalogue.items_on_spark(name, item).items()]
+    with opened(say) as runner:
+        yield [(name, key, partial(run, runner)) for name, key, run in wanted]
 
 
 def _write(page: Path, on: str, found: list[tuple[str, Item]]) -> None:
-    from penstock.experiments import paper_title
+    from penstock.papers.catalogue import paper_title
     from penstock.report.folder import ReportFolder
     from penstock.report.side_by_side import count_line, draw_chart, for_page, picture_name
 

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 
 from rich.console import Console
 
-from penstock.app import Simulation
 from penstock.cli.interrupt import Interrupt
 from penstock.cli.progress import Progress
 from penstock.model import Cycle
@@ -18,6 +17,7 @@ from penstock.report.recorder import Recorder
 from penstock.report.story import Story
 from penstock.report.tables import changes_table, figures_table, reasons_line
 from penstock.report.words import ratio
+from penstock.runs.simulation import Simulation
 
 Listener = Callable[[Cycle], None]
 

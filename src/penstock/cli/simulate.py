@@ -25,7 +25,7 @@ from penstock.model import InvalidValueError
 from penstock.model.sample import STATISTICS
 
 if TYPE_CHECKING:
-    from penstock.app import Simulation
+    from penstock.runs.simulation import Simulation
 
 TARGETS = "Targets (the workload's own unless given)"
 
@@ -91,10 +91,10 @@ def simulate(
 
     Example: penstock simulate wordcount --policy ds2 --option utilisation=0.7 --report out/wordcount
     """
-    from penstock.app import Simulation
     from penstock.cli.running import record, show
     from penstock.policies import POLICIES
     from penstock.report.folder import ReportFolder
+    from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
     from penstock.stores import open_store
 
@@ -140,8 +140,8 @@ def _run_seeds(simulation: Simulation, seeds: int, master: str, json: bool) -> N
     from rich.console import Console
 
     from penstock.cli.sweeping import end, held, standings_json
-    from penstock.experiments.contest import Contest, Entrant
     from penstock.report.comparison import comparison_table, summary_json
+    from penstock.runs.contest import Contest, Entrant
 
     entrant = Entrant(simulation.policy.name, simulation)
     contest = Contest([entrant], range(simulation.seed, simulation.seed + seeds))

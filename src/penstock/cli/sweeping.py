@@ -9,17 +9,26 @@ import typer
 from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED, RUNS_FAILED
 from penstock.cli.progress import Progress
-from penstock.experiments.contest import Contest, Standings
+from penstock.runs.contest import Contest, Standings
+from penstock.runs.sweep import OpensSpark
 
 IN_PROCESS = "none"
 
 
 def held(contest: Contest, master: str) -> Standings:
     """Run to the end or to the first Ctrl-C."""
-    where = None if master == IN_PROCESS else master
-    preparing = "compiling the simulator" if where is None else f"starting Spark at {master}"
+    preparing = "compiling the simulator" if master == IN_PROCESS else f"starting Spark at {master}"
     with Progress(f"{len(contest):,} runs", len(contest), preparing) as progress, Interrupt() as interrupt:
-        return contest.run(where, progress.reached, interrupt)
+        return contest.run(_opener(master), progress.reached, interrupt)
+
+
+def _opener(master: str) -> OpensSpark | None:
+    """How the Spark at that address is started; None: nobody asked for one."""
+    if master == IN_PROCESS:
+        return None
+    from penstock.testbed.session import local_session
+
+    return lambda: local_session(master, name="penstock sweep")
 
 
 def standings_json(contest: Contest, standings: Standings) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Loop:
     clock: Clock
     guards: Sequence[Guard] = ()
     forecaster: Forecaster | None = None
-    execution: Execution = Execution.AT_ONCE
+    execution: Execution = Execution.CONCURRENT
     workers: tuple[Worker, ...] = ()
     mode: Mode = Mode.ACTIVE
     settings: Settings = field(default_factory=Settings)

@@ -38,7 +38,7 @@ class Quota(Guard):
         asked = inside(decision.plan, topology)
         if self.slots is None or execution.slots(asked) <= self.slots:
             return decision
-        if execution is Execution.IN_TURN:
+        if execution is Execution.SEQUENTIAL:
             plan = inside(asked.changed({name: min(k, self.slots) for name, k in asked.parallelism.items()}), topology)
         else:
             plan = asked.changed(_shared_out(self.slots, asked, inside(wanted(decision), topology), topology))

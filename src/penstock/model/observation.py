@@ -67,7 +67,7 @@ class Observation:
     plan: Plan
     samples: tuple[Sample, ...]
     history: tuple[Cycle, ...] = ()
-    execution: Execution = Execution.AT_ONCE
+    execution: Execution = Execution.CONCURRENT
     forecast: Forecast | None = None
     workers: tuple[Worker, ...] = ()
 

@@ -112,12 +112,12 @@ class Execution(StrEnum):
     """How an engine runs the operators of one job, which decides what a plan costs.
 
     >>> plan = Plan({"split": 2, "count": 3})
-    >>> Execution.AT_ONCE.slots(plan), Execution.IN_TURN.slots(plan)
+    >>> Execution.CONCURRENT.slots(plan), Execution.SEQUENTIAL.slots(plan)
     (5, 3)
     """
 
-    AT_ONCE = "at_once"  # each instance has a slot of its own: real-time mode, Storm, Flink
-    IN_TURN = "in_turn"  # the operators of a micro-batch follow each other on the same slots
+    CONCURRENT = "concurrent"  # each instance has a slot of its own: real-time mode, Storm, Flink
+    SEQUENTIAL = "sequential"  # the operators of a micro-batch follow each other on the same slots
 
     def slots(self, plan: Plan) -> int:
-        return plan.total if self is Execution.AT_ONCE else plan.widest
+        return plan.total if self is Execution.CONCURRENT else plan.widest

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.model import Topology
-from penstock.performance.search_space import Configuration
+from penstock.performance.bayesian.search_space import Configuration
 from penstock.performance.true_rates import TrueRates, arriving, instances
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.model import ReasonCode
-from penstock.performance.acquisition import Surrogate
-from penstock.performance.bayesian_search import best_first, recommend, trained
-from penstock.performance.bootstrap import bootstrap_set
-from penstock.performance.gaussian_process import GaussianProcess
-from penstock.performance.rate_library import RateRecord
-from penstock.performance.score import benefit_score, score_threshold
-from penstock.performance.search_space import Configuration, SearchSpace
+from penstock.performance.bayesian.acquisition import Surrogate
+from penstock.performance.bayesian.bayesian_search import best_first, recommend, trained
+from penstock.performance.bayesian.bootstrap import bootstrap_set
+from penstock.performance.bayesian.gaussian_process import GaussianProcess
+from penstock.performance.bayesian.rate_library import RateRecord
+from penstock.performance.bayesian.score import benefit_score, score_threshold
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.throughput import keeps_up
 
 Scores = dict[Configuration, float]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from penstock.model import MissingFigureError, Observation, Plan, ReasonCode, Topology
 from penstock.performance.backlog import catching_up
-from penstock.performance.rate_library import Measurement
-from penstock.performance.search_space import Configuration
+from penstock.performance.bayesian.rate_library import Measurement
+from penstock.performance.bayesian.search_space import Configuration
 
 PASSING = {
     ReasonCode.STABILISING,

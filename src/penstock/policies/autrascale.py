@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
 from penstock.model.options import option
-from penstock.performance.acquisition import XI, Surrogate
 from penstock.performance.backlog import works_off
-from penstock.performance.bayesian_search import arrays
-from penstock.performance.gaussian_process import GaussianProcess
-from penstock.performance.matern import check_smoothness
-from penstock.performance.rate_library import Measurement, RateLibrary, RateRecord
-from penstock.performance.search_space import Configuration, SearchSpace, within_bounds
+from penstock.performance.bayesian.acquisition import XI, Surrogate
+from penstock.performance.bayesian.bayesian_search import arrays
+from penstock.performance.bayesian.gaussian_process import GaussianProcess
+from penstock.performance.bayesian.matern import check_smoothness
+from penstock.performance.bayesian.rate_library import Measurement, RateLibrary, RateRecord
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace, within_bounds
+from penstock.performance.bayesian.transfer import residual_model, with_estimates
 from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
-from penstock.performance.transfer import residual_model, with_estimates
 from penstock.performance.true_rates import input_rates, true_rates
 from penstock.policies import Policy, State
 from penstock.policies._latency_search import LatencySearch, Proposal, Scores

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 from penstock.model import InvalidValueError, MissingFigureError, Observation, ReasonCode, direction
 from penstock.model.options import option
-from penstock.performance.acquisition import Surrogate
 from penstock.performance.backlog import BacklogModel, backlog_model, saturated, time_left
-from penstock.performance.bayesian_search import arrays
-from penstock.performance.bootstrap import bootstrap_set
-from penstock.performance.drain_search import DrainSearch
-from penstock.performance.gaussian_process import GaussianProcess
-from penstock.performance.rate_library import REMEMBERED, RateRecord
-from penstock.performance.search_space import Configuration, SearchSpace
-from penstock.performance.transfer import LightweightTransfer, residual_model
+from penstock.performance.bayesian.acquisition import Surrogate
+from penstock.performance.bayesian.bayesian_search import arrays
+from penstock.performance.bayesian.bootstrap import bootstrap_set
+from penstock.performance.bayesian.drain_search import DrainSearch
+from penstock.performance.bayesian.gaussian_process import GaussianProcess
+from penstock.performance.bayesian.rate_library import REMEMBERED, RateRecord
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
+from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model
 from penstock.performance.true_rates import arriving, headroom, instances, true_rates
 from penstock.policies import State
 from penstock.policies._latency_search import Proposal, Scores

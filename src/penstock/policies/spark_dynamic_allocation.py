@@ -194,7 +194,7 @@ class SparkDynamicAllocation(Policy):
         """Every operator at the same number; `executors` only where the plan in force names them."""
         topology, plan = observation.topology, observation.plan
         slots = executors * self.tasks_per_executor
-        each = slots if observation.execution is Execution.IN_TURN else slots // len(topology.names)
+        each = slots if observation.execution is Execution.SEQUENTIAL else slots // len(topology.names)
         changed = plan.changed({name: topology.clamp(name, each) for name in topology.names})
         return changed if plan.executors is None else replace(changed, executors=executors)
 
@@ -209,7 +209,7 @@ def _tasks(observation: Observation) -> Tasks:
         work = waiting[name] * execution_seconds(name, observation.samples) if waiting[name] > 0 else 0.0
         tasks = Tasks(_whole(operator.useful_seconds / latest.seconds), _whole(work / latest.seconds))
         most = max(most, tasks, key=lambda tasks: tasks.total)
-    copies = 1 if observation.execution is Execution.IN_TURN else len(observation.topology.names)
+    copies = 1 if observation.execution is Execution.SEQUENTIAL else len(observation.topology.names)
     return Tasks(copies * most.running, copies * most.pending)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.report.words import NOTHING
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 
 BEST = "*"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from penstock.model import Plan, Slo
 from penstock.report.recorder import Recorder
 from penstock.report.words import milliseconds, span
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from penstock.model import Cycle, ReasonCode
 from penstock.report.recorder import Recorder
 from penstock.report.story import Story, targets
 from penstock.report.words import clock, core_time, count, milliseconds, moves, ratio, span
-from penstock.simulator.result import Result
+from penstock.runs.result import Result
 
 SHOWN_CHANGES = 12
 

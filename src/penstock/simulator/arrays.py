@@ -87,7 +87,7 @@ class State(NamedTuple):
     cohort_time: Floats  # (r, COHORTS) mean creation time
     cohort_first: Ints  # (r,)
     cohort_size: Ints  # (r,) cohorts in use
-    batch: Floats  # (BATCH,) the micro-batch under way: see `in_turn`
+    batch: Floats  # (BATCH,) the micro-batch under way: see `sequential`
     noise: Floats  # (n,) log of the present factor on service times
 
 

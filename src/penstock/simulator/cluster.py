@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from penstock.load.trace import Trace
 from penstock.model import Execution, Latency, OperatorSample, Plan, Sample, Slo
 from penstock.performance.placement import round_robin
-from penstock.simulator import at_once, in_turn
+from penstock.simulator import concurrent, sequential
 from penstock.simulator.arrays import (
     Floats,
     Ints,
@@ -25,7 +26,6 @@ from penstock.simulator.arrays import (
 from penstock.simulator.backlog import push
 from penstock.simulator.job import Change, Job, Overflow
 from penstock.simulator.latency import OF_MEAN, summarise
-from penstock.simulator.trace import Trace
 
 
 class SimulatedCluster:
@@ -58,7 +58,7 @@ class SimulatedCluster:
         self._settles_at = 0.0
         self._random = np.random.default_rng(seed)
         self._network = network_of(job)
-        self._run = at_once.run if job.engine.execution is Execution.AT_ONCE else in_turn.run
+        self._run = concurrent.run if job.engine.execution is Execution.CONCURRENT else sequential.run
         self._targets = _targets(slo)
         self._carry = np.zeros(len(self._network.root))
         self._samples: list[Sample] = []
@@ -182,7 +182,7 @@ class SimulatedCluster:
         """Time spent on records. Operators that run in turn share one window: each is told the time of all of them,
         without what every batch costs besides, so that a policy made for operators at once comes to the right answer.
         """
-        if self.job.engine.execution is Execution.AT_ONCE:
+        if self.job.engine.execution is Execution.CONCURRENT:
             return window.busy.tolist()
         batches = seconds / self.job.engine.batch_seconds
         share_of_work = max(0.1, 1.0 - batches * self.job.engine.batch_overhead_seconds / seconds)

@@ -79,7 +79,7 @@ class Behaviour:
 class Engine:
     """The system that runs a job.
 
-    execution               whether operators run at_once or in_turn
+    execution               whether operators run concurrently or sequentially
     overflow                what becomes of records that do not fit: back_pressure, replay or drop
     change                  what another plan costs: live, restart or lossy_restart
     queue_records           room in front of one instance, for back-pressure and drops
@@ -93,7 +93,7 @@ class Engine:
     noise                   relative deviation of service times from minute to minute; 0: none
     """
 
-    execution: Execution = Execution.AT_ONCE
+    execution: Execution = Execution.CONCURRENT
     overflow: Overflow = Overflow.BACK_PRESSURE
     change: Change = Change.LIVE
     queue_records: int = 10_000

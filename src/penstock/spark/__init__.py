@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.spark.attached.query import attach
-    from penstock.spark.ends.file_sink import files
-    from penstock.spark.ends.function import Function
-    from penstock.spark.ends.replayed import replay
-    from penstock.spark.ends.table_sink import table
-    from penstock.spark.microbatch.python_meter import metered
+    from penstock.spark.io.file_sink import files
+    from penstock.spark.io.function import Function
+    from penstock.spark.io.kafka_topic import kafka
+    from penstock.spark.io.replayed import replay
+    from penstock.spark.io.table_sink import table
+    from penstock.spark.measure.python_meter import metered
+    from penstock.spark.native.query import NativeQuery
     from penstock.spark.pipeline import Pipeline
-    from penstock.spark.stateful.query import NativeQuery
-    from penstock.spark.topics.kafka import kafka
 
 # No module or package beside this one bears the name of what it offers: once imported, it would stand in the way.
 _HOME = {
-    "Function": "ends.function",
-    "NativeQuery": "stateful.query",
+    "Function": "io.function",
+    "NativeQuery": "native.query",
     "Pipeline": "pipeline",
     "attach": "attached.query",
-    "files": "ends.file_sink",
-    "kafka": "topics.kafka",
-    "metered": "microbatch.python_meter",
-    "replay": "ends.replayed",
-    "table": "ends.table_sink",
+    "files": "io.file_sink",
+    "kafka": "io.kafka_topic",
+    "metered": "measure.python_meter",
+    "replay": "io.replayed",
+    "table": "io.table_sink",
 }
 
 __all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]

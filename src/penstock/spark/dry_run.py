@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
-from penstock.spark.microbatch.python_meter import Metered, meters_found
+from penstock.spark.measure.python_meter import Metered, meters_found
+from penstock.spark.measure.stamp import STAMP, STAMP_TYPE
 from penstock.spark.pipeline import Pipeline, Step
-from penstock.spark.session import KEEP_EVERY_STAGE, settings_for_a_moment
-from penstock.spark.stamp import STAMP, STAMP_TYPE
+from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
 _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}

@@ -6,7 +6,7 @@
     job.sink(kafka("counts", servers="localhost:9092"), after=counted)
     job.run(spark, slo=Slo(event_latency="500 ms"), engine="realtime", checkpoint="s3://...")
 
-Every operator finds the column `stamp` in its input; see `penstock.spark.stamp`.
+Every operator finds the column `stamp` in its input; see `penstock.spark.measure.stamp`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from penstock.model.topology import Actuation, Operator, Topology
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.spark.ends.endpoints import Sink, Source
+    from penstock.spark.io.endpoints import Sink, Source
     from penstock.spark.job import RunningJob
 
 MOST_INSTANCES = 16

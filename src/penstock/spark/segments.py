@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.spark.ends.endpoints import Sink
+from penstock.spark.io.endpoints import Sink
 from penstock.spark.pipeline import Pipeline
 
 

@@ -124,7 +124,7 @@ class SnapshotForm:
     options            the policy's own options, by name
     executors          executors in force, where the cluster can change them
     source_partitions  partitions of the source; a root cannot use more instances than that
-    execution          how the engine runs the operators: at_once or in_turn
+    execution          how the engine runs the operators: concurrent or sequential
     workers            the machines, where the cluster tells them
     """
 
@@ -137,7 +137,7 @@ class SnapshotForm:
     options: dict[str, Any] = field(default_factory=dict)
     executors: int | None = None
     source_partitions: int | None = None
-    execution: Execution = Execution.AT_ONCE
+    execution: Execution = Execution.CONCURRENT
     workers: tuple[Worker, ...] = ()
 
     def __post_init__(self) -> None:

@@ -16,15 +16,15 @@ from penstock.control.ports import Store
 from penstock.guards import chain
 from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
 from penstock.model.errors import check_choice, check_whole
+from penstock.performance.batch_cost import batch_seconds
 from penstock.policies import POLICIES, Policy
-from penstock.spark.attached.batch_cost import batch_seconds
-from penstock.spark.attached.monitor import QueryMonitor
 from penstock.spark.attached.savings import Report, Savings
-from penstock.spark.attached.stage_work import StageWork
-from penstock.spark.attached.trigger import trigger_seconds
-from penstock.spark.cluster.executors import Executors
-from penstock.spark.cluster.state_holders import state_holders
-from penstock.spark.cluster.whole_executors import ExecutorActuator, WholeExecutors
+from penstock.spark.executors.executors import Executors
+from penstock.spark.executors.state_holders import state_holders
+from penstock.spark.executors.whole_executors import ExecutorActuator, WholeExecutors
+from penstock.spark.measure.query_monitor import QueryMonitor
+from penstock.spark.measure.stage_work import StageWork
+from penstock.spark.measure.trigger import trigger_seconds
 from penstock.stores import open_store
 
 HEADROOM: Mapping[str, Any] = {"utilisation": 0.8}
@@ -124,7 +124,7 @@ def attach(
         store=store,
         clock=clock,
         guards=whole.among(chain(_guards(guards, Mode(mode)))),
-        execution=Execution.IN_TURN,
+        execution=Execution.SEQUENTIAL,
         mode=Mode(mode),
         settings=Settings(interval_seconds=seconds),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from penstock.spark.microbatch.stages import Stage
+from penstock.spark.measure.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.control.clock import WallClock
 from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
 from penstock.spark.dry_run import Trial
-from penstock.spark.jvm_clock import now
+from penstock.spark.measure.jvm_clock import now
+from penstock.spark.measure.progress import ProgressListener
+from penstock.spark.measure.stages import Jobs, StageReader
+from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.attribution import Link, Work, attribute
 from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
 from penstock.spark.microbatch.creation import TimesOfCreation
-from penstock.spark.microbatch.progress import ProgressListener
-from penstock.spark.microbatch.stages import Jobs, StageReader
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment, segments
-from penstock.spark.session import KEEP_EVERY_STAGE
-from penstock.spark.stamp import STAMP, stamp
+from penstock.spark.settings import KEEP_EVERY_STAGE
 
 WARM_UP_BATCHES = 2
 """Python workers start when a slot is first used, and Spark compiles what it has not seen: these are slow."""
@@ -66,7 +66,7 @@ class _Ran:
 class MicroBatchEngine:
     """Runs a pipeline in micro-batches. See `penstock.spark.engine.Engine`."""
 
-    execution: ClassVar[Execution] = Execution.IN_TURN
+    execution: ClassVar[Execution] = Execution.SEQUENTIAL
     actuation: ClassVar[Actuation] = Actuation.LIVE
 
     def __init__(

@@ -50,7 +50,7 @@ class JobFailedError(PenstockError):
 class RealTimeEngine:
     """Runs a pipeline in real time. See `penstock.spark.engine.Engine`."""
 
-    execution: ClassVar[Execution] = Execution.AT_ONCE
+    execution: ClassVar[Execution] = Execution.CONCURRENT
     actuation: ClassVar[Actuation] = Actuation.RESTART
 
     def __init__(

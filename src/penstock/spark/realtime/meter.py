@@ -19,10 +19,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
-from penstock.spark.chance import one_in
-from penstock.spark.jvm_clock import milliseconds, nanoseconds
-from penstock.spark.stamp import CREATED, STAMP, TAKEN
-from penstock.spark.tally import Gathered, Remembered, Tally, worked_out
+from penstock.spark.measure.chance import one_in
+from penstock.spark.measure.jvm_clock import milliseconds, nanoseconds
+from penstock.spark.measure.stamp import CREATED, STAMP, TAKEN
+from penstock.spark.measure.tally import Gathered, Remembered, Tally, worked_out
 
 TIMED = 500
 """Records of a batch, and up to twice as many, if it has them. Four times as many cost some tenths of a percent more of

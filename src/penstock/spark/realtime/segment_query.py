@@ -15,16 +15,16 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
-from penstock.spark.jvm_clock import now
+from penstock.spark.io.kafka_topic import Kafka, message
+from penstock.spark.measure.jvm_clock import now
+from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.batch import Batch, Metered
 from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.stage_cpu import cpu_seconds
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
-from penstock.spark.session import KEEP_EVERY_STAGE, settings_for_a_moment
-from penstock.spark.stamp import STAMP, stamp
-from penstock.spark.topics.kafka import Kafka, message
+from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
 
 
 @dataclass(frozen=True, slots=True)

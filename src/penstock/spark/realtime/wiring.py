@@ -11,10 +11,10 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
 from penstock.spark.dry_run import Trial
+from penstock.spark.io.kafka_topic import Kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.segments import Segment, segments
-from penstock.spark.topics.kafka import Kafka
 
 log = logging.getLogger("penstock")
 

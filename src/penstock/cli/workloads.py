@@ -1,0 +1,47 @@
+"""Every job that comes with Penstock: that of the demo, and those of the papers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.model import InvalidValueError
+from penstock.model.errors import unknown
+
+if TYPE_CHECKING:
+    from penstock.runs.spark_workload import SparkWorkload
+    from penstock.runs.workload import Workload
+
+
+def workloads() -> dict[str, Workload]:
+    """All simulated jobs by name."""
+    from penstock.demo.clicks import CLICKS
+    from penstock.papers import catalogue
+
+    found = {CLICKS.name: CLICKS, **catalogue.workloads()}
+    return dict(sorted(found.items()))
+
+
+def workload(name: str) -> Workload:
+    known = workloads()
+    if name not in known:
+        raise InvalidValueError("workload", unknown(name, known))
+    return known[name]
+
+
+def spark_workloads() -> dict[str, SparkWorkload]:
+    """All jobs that Spark can run as pipelines, by name."""
+    from penstock.demo.clicks_on_spark import JOBS
+    from penstock.papers import catalogue
+
+    return {job.name: job for job in (*JOBS, *catalogue.spark_workloads().values())}
+
+
+def spark_workload(name: str) -> SparkWorkload:
+    from penstock.runs.runs_on import told
+
+    known = spark_workloads()
+    if name in known:
+        return known[name]
+    if name in workloads():
+        raise InvalidValueError("workload", f"{name!r} runs on {told(name)}; choose one of {', '.join(known)}")
+    raise InvalidValueError("workload", unknown(name, known))

@@ -1,0 +1,1 @@
+"""Load curves: rates over time, from files and from formulas."""

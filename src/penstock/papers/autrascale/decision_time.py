@@ -1,0 +1,108 @@
+"""How long AuTraScale's algorithms take for one decision, in CPU time, against the number of operators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from penstock.performance.bayesian.acquisition import Surrogate
+from penstock.performance.bayesian.bayesian_search import arrays, best_first, recommend
+from penstock.performance.bayesian.bootstrap import bootstrap_set
+from penstock.performance.bayesian.gaussian_process import GaussianProcess
+from penstock.performance.bayesian.score import benefit_score, throughput_score
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
+from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model, with_estimates
+
+OPERATORS = (2, 4, 6, 8, 10)
+P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH, REPEATS = 40, 0.8, 6, 4, 3, 20
+ALGORITHMS = ("Algorithm 1", "Algorithm 3", "traditional transfer", "lightweight transfer")
+
+Samples = dict[Configuration, float]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A job whose latency falls with parallelism, sampled at an old rate and, a little, at a new one."""
+
+    space: SearchSpace
+    old: Samples
+    fresh: Samples
+    profile: Samples
+
+    @classmethod
+    def make(cls, operators: int) -> Problem:
+        rng = np.random.default_rng(operators)
+        base = tuple(int(k) for k in rng.integers(1, 9, operators))
+        space = SearchSpace(base, (P_MAX,) * operators)
+        work = rng.uniform(50, 300, operators) * np.sqrt(base)
+        speeds = 100.0 / np.array(base)
+        target_ms = 0.6 * float((work / base).sum())
+
+        def score(k: Configuration, load: float) -> float:
+            return benefit_score(ALPHA, target_ms, load * float((work / np.array(k)).sum()), base, k)
+
+        def throughput(k: Configuration) -> float:
+            return throughput_score(float((speeds * np.array(k)).min()), target=180.0, beta=80.0)
+
+        trials = [tuple(int(k) for k in rng.integers(base, P_MAX, endpoint=True)) for _ in range(TRIALS)]
+        tried = [base, *bootstrap_set(space, UNIFORM_SAMPLES), *trials]
+        return cls(
+            space,
+            old={k: score(k, 1.0) for k in tried},
+            fresh={k: score(k, 1.3) for k in [base, *trials][:FRESH]},
+            profile={k: throughput(k) for k in tried},
+        )
+
+    def model(self, algorithm: str, old: GaussianProcess) -> tuple[Samples, Surrogate, float]:
+        """What an algorithm searches: the samples that count as tried, the surrogate, and the best value known."""
+        if algorithm in ("Algorithm 1", "Algorithm 3"):
+            samples = self.old if algorithm == "Algorithm 1" else self.profile
+            return samples, self.fitted(samples), max(samples.values())
+        inputs, outputs = arrays(self.space, self.fresh)
+        residual = residual_model(old, inputs, outputs)
+        if algorithm == "lightweight transfer":
+            return self.fresh, LightweightTransfer(old, residual), float(outputs.max())
+        points = [k for k in bootstrap_set(self.space, UNIFORM_SAMPLES) if k not in self.fresh]
+        model = with_estimates(old, residual, inputs, outputs, self.space.unit(points))
+        return self.fresh, model, float(model.outputs.max())
+
+    def fitted(self, samples: Samples) -> GaussianProcess:
+        return GaussianProcess.fit(*arrays(self.space, samples))
+
+
+@cache
+def seconds(algorithm: str, operators: int) -> float:
+    """The CPU time of one decision. The old model is an input of a transfer: it was trained at its own rate."""
+    problem = Problem.make(operators)
+    old = problem.fitted(problem.old)
+
+    def decide() -> None:
+        samples, surrogate, f_best = problem.model(algorithm, old)
+        recommend(problem.space, surrogate, f_best, samples, best_first(samples))
+
+    return _least_seconds(decide)
+
+
+@cache
+def prediction_seconds(operators: int) -> float:
+    """The CPU time of asking a trained model for one plan's score."""
+    problem = Problem.make(operators)
+    model, point = problem.fitted(problem.old), problem.space.unit([problem.space.upper])
+    return _least_seconds(lambda: model.predict(point))
+
+
+def _least_seconds(work: Callable[[], object]) -> float:
+    """The least of many: what is more is due to other programs, which share the caches."""
+    times = []
+    with threadpool_limits(1):  # as in the paper's comparison; idle threads of a library spin, which would count
+        work()  # the first call fills caches
+        for _ in range(REPEATS):
+            began = time.process_time()
+            work()
+            times.append(time.process_time() - began)
+    return min(times)

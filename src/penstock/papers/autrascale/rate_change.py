@@ -1,0 +1,108 @@
+"""Another input rate: a policy with a model of the old rate looks for a plan at the new one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import fmean
+from typing import ClassVar
+
+from threadpoolctl import threadpool_limits
+
+from penstock.load.curves import constant
+from penstock.model import Cycle, Decision, Observation, Slo
+from penstock.papers.autrascale.elasticity import tried
+from penstock.papers.autrascale.steady import base_at, configuration, latency_ms, plan_for, steady, taught, training_set
+from penstock.papers.catalogue import workload
+from penstock.papers.runs import under
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
+from penstock.policies import POLICIES, Policy, State
+from penstock.policies.autrascale import AuTraScale
+from penstock.runs.simulation import Simulation
+
+RUNNING_TIME, SECONDS, SEEDS = 300.0, 4 * 3600.0, (0, 1, 2)
+BACKLOG_PATIENCE = 1800.0
+"""The policy running time is there "to obtain a stable metric". A plan that hardly does more than comes in works for
+half an hour on what waited for its restart, and shows the latency of full buffers as long."""
+
+
+@dataclass
+class Timed(Policy):
+    """A learner with a stopwatch: the CPU seconds of each decision that is a transfer."""
+
+    name: ClassVar[str] = "timed"
+
+    inner: AuTraScale
+    seconds: list[float] = field(default_factory=list)
+
+    def decide(self, observation: Observation) -> Decision:
+        began = time.process_time()
+        decision = self.inner.decide(observation)
+        if decision.figures.get("phase") == "transfer":
+            self.seconds.append(time.process_time() - began)
+        return decision
+
+    def learn(self, observation: Observation) -> None:
+        self.inner.learn(observation)
+
+    def state(self) -> State:
+        return self.inner.state()
+
+    def restore(self, state: State) -> None:
+        self.inner.restore(state)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where a policy came to at the new rate, in a steady state, and what that took."""
+
+    plan: Configuration
+    latency_ms: float
+    meets: bool
+    iterations: int
+    seconds: tuple[float, ...]
+
+
+@cache
+def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, seed: int) -> Arrival:
+    """The job begins at the new rate with the base of the old one, and the policy with a model of the old rate."""
+    chosen, slo = workload(name), Slo(processing_latency=target)
+    topology, base = chosen.job.topology, base_at(name, old_rate)
+    test = under(chosen, trace=constant(rate, SECONDS), slo=slo, start=plan_for(topology, base))
+    options = {"policy_running_time": RUNNING_TIME, "backlog_patience": BACKLOG_PATIENCE}
+    learner = POLICIES.create(policy, options)
+    assert isinstance(learner, AuTraScale)
+    points = (base, *training_set(SearchSpace.above(base, topology)))
+    taught(name, old_rate, base, points, seed)(learner)
+    timed, cycles = Timed(learner), list[Cycle]()
+    with threadpool_limits(1):  # idle threads of a library spin, which would count
+        Simulation(test, timed, seed=seed).run(cycles.append)
+    plans = tried(cycles) or [base]
+    return _arrived(name, rate, slo, plans[-1], len(plans), seed, tuple(timed.seconds))
+
+
+@cache
+def ds2_offline(name: str, rate: float, target: str, seed: int) -> Arrival:
+    """DS2 on steady runs, from all ones until it asks for the same plan again."""
+    chosen, slo, ds2 = workload(name), Slo(processing_latency=target), POLICIES.create("ds2")
+    topology = chosen.job.topology
+    plans: list[Configuration] = [(1,) * len(topology.names)]
+    while True:
+        plan, sample = plan_for(topology, plans[-1]), steady(name, rate, plans[-1], seed)
+        seen = Observation(t=sample.end, topology=topology, slo=slo, plan=plan, samples=(sample,))
+        wanted = configuration(ds2.decide(seen).plan)
+        if wanted in plans:
+            return _arrived(name, rate, slo, plans[-1], len(plans) - 1, seed)
+        plans.append(wanted)
+
+
+def _arrived(
+    name: str, rate: float, slo: Slo, plan: Configuration, iterations: int, seed: int, seconds: tuple[float, ...] = ()
+) -> Arrival:
+    sample = steady(name, rate, plan, seed)
+    return Arrival(plan, latency_ms(sample), not slo.violations(sample), iterations, seconds)
+
+
+def mean_total(found: list[Arrival]) -> float:
+    return fmean(sum(one.plan) for one in found)

@@ -1,0 +1,1 @@
+"""PSPS (2022): replicas from a pool, for the events predicted and those that wait."""

@@ -1,0 +1,64 @@
+"""PSPS's worked examples: numbers that anyone can check by hand, so ours must be the same to the last digit."""
+
+from __future__ import annotations
+
+from penstock.model import Observation, Operator, OperatorSample, Plan, Sample, Slo, Topology
+from penstock.papers.item import Claim, Item, Row
+from penstock.policies.psps import Psps
+
+
+def table_2() -> Item:
+    """Three operators in a row, one of them with much work and a long queue."""
+    chain = Topology(tuple(map(Operator, ("O1", "O2", "O3"))), (("O1", "O2"), ("O2", "O3")))
+    operators = {
+        "O1": OperatorSample(2, records_in=140, queue=0),
+        "O2": OperatorSample(3, records_in=120, queue=7, records_from={"O1": 117}),
+        "O3": OperatorSample(9, records_in=90, queue=20, records_from={"O2": 90}),
+    }
+    policy = Psps(window_seconds=1.0, execution_ms={"O1": 16.6, "O2": 25.0, "O3": 100.0})
+    decision = policy.decide(_observed(chain, operators, input_rate=100.0))
+    printed = {"received": (100, 84, 63), "to_process": (100, 91, 83), "replicas": (2, 3, 9)}
+    found = tuple(
+        Row(f"{name}: {figure.replace('_', ' ')}", paper, float(decision.figures[figure][name]))
+        for figure, values in printed.items()
+        for name, paper in zip(chain.names, values, strict=True)
+    )
+    return Item(
+        title="PSPS, Table II",
+        setting="one decision of psps, td 1 s, et 16.6, 25 and 100 ms; counts and queues of Table II (a)",
+        rows=found,
+        claims=(_exact(found),),
+    )
+
+
+def fig_5() -> Item:
+    """A stream that is split, thinned out on one side and joined again."""
+    diamond = Topology(
+        tuple(map(Operator, ("O1", "O2", "O3", "O4"))), (("O1", "O2"), ("O1", "O3"), ("O2", "O4"), ("O3", "O4"))
+    )
+    operators = {
+        "O1": OperatorSample(1, records_in=100, queue=0),
+        "O2": OperatorSample(1, records_in=70, queue=0, records_from={"O1": 70}),
+        "O3": OperatorSample(1, records_in=30, queue=0, records_from={"O1": 30}),
+        "O4": OperatorSample(1, records_in=58, queue=0, records_from={"O2": 28, "O3": 30}),
+    }
+    policy = Psps(window_seconds=1.0, execution_ms=dict.fromkeys(diamond.names, 1.0))
+    theta = policy.decide(_observed(diamond, operators, input_rate=100.0)).figures["theta"]
+    printed = {"O1": 1.0, "O2": 0.7, "O3": 0.3, "O4": 0.58}
+    found = tuple(Row(f"theta of {name}", paper, round(theta[name], 12)) for name, paper in printed.items())
+    return Item(
+        title="PSPS, Fig. 5",
+        setting="one decision of psps: of 100 events 70 go to O2, 30 to O3; 0.4 and all of these go on to O4",
+        rows=found,
+        claims=(_exact(found),),
+    )
+
+
+def _observed(topology: Topology, operators: dict[str, OperatorSample], input_rate: float) -> Observation:
+    sample = Sample(t=0.0, seconds=1.0, operators=operators, input_rate=input_rate)
+    return Observation(t=1.0, topology=topology, slo=Slo(), plan=Plan.smallest(topology), samples=(sample,))
+
+
+def _exact(found: tuple[Row, ...]) -> Claim:
+    equal = sum(row.paper == row.ours for row in found)
+    return Claim.judged("every figure is as printed", equal == len(found), f"{equal} of {len(found)} equal")

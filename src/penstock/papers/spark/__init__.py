@@ -1,0 +1,1 @@
+"""What the papers' experiments on Spark share."""

@@ -1,0 +1,167 @@
+"""Runs trials on real Spark, one after the other: one session and one broker for all of them."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from penstock.control.loop import Loop, Settings
+from penstock.load.curves import constant
+from penstock.model import Cycle, Execution, Sample, Slo
+from penstock.papers.spark.trial import Run, Trial
+from penstock.policies import POLICIES
+from penstock.runs.live import MOST_SECONDS_A_BATCH
+from penstock.runs.summary import since
+from penstock.spark.dry_run import dry_run
+from penstock.spark.io.file_sink import Files
+from penstock.spark.io.kafka_topic import Kafka
+from penstock.spark.io.replayed import replay
+from penstock.spark.microbatch.engine import MicroBatchEngine
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.stores.memory import MemoryStore
+from penstock.testbed.feeder import Feeder
+from penstock.testbed.place import LocalPlace
+from penstock.testbed.place import opened as place_opened
+
+SparkEngine = MicroBatchEngine | RealTimeEngine
+
+LOOK_SECONDS = 0.1
+START_SECONDS = 30.0
+"""A query that starts is given so long to answer before records are sent to it."""
+SETTLE_SECONDS = 4.0
+FILL_SECONDS = 0.5
+WARM_UP_RATE, WARM_UP_SECONDS, WARM_UP_CYCLES = 50.0, 60.0, 3
+
+
+@dataclass
+class TrialRunner:
+    """Where trials take place. `say` is told what begins."""
+
+    place: LocalPlace
+    say: Callable[[str], None] = lambda text: None
+    _warm: set[tuple[str, Execution]] = field(default_factory=set)
+
+    def run(self, trial: Trial) -> Run:
+        """Run a trial; a job that this Spark has not seen yet is compiled first, by records that do not count."""
+        seen = (trial.job.name, trial.execution)
+        if seen not in self._warm:
+            self.say(f"{trial.job.name}: warming up")
+            self._warm.add(seen)
+            light = constant(WARM_UP_RATE, WARM_UP_SECONDS)
+            self._run(Trial(
+                "warm-up", trial.job, "static", light, Slo(), trial.job.start, execution=trial.execution,
+                enough=lambda cycles: len(cycles) >= WARM_UP_CYCLES,
+            ))  # fmt: skip
+        self.say(f"{trial.job.name}: {trial.label}, {trial.trace.seconds:.0f} s at most")
+        return self._run(trial)
+
+    def _run(self, trial: Trial) -> Run:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+            start = self._start_in_turn if trial.execution is Execution.SEQUENTIAL else self._start_at_once
+            engine, began = start(trial, folder, stack)
+            return Run(trial, engine.topology, tuple(_steered(trial, engine, began)))
+
+    def _start_in_turn(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The job in micro-batches: its load comes as soon as it reads."""
+        most = round(MOST_SECONDS_A_BATCH * trial.trace.peak)
+        source = replay(trial.trace, trial.job.values, max_records_per_batch=most)
+        pipeline = trial.job.pipeline(source, Files(str(folder / "out"), "json"))
+        engine = MicroBatchEngine(
+            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            batch_seconds=trial.batch_seconds,
+        )  # fmt: skip
+        began = engine.now()
+        _start(engine, stack)
+        return engine, began
+
+    def _start_at_once(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The job in real time: its load comes when it answers, unless it finds a backlog to begin with."""
+        inlet, outlet = self.place.topic("in"), self.place.topic("out")
+        if trial.backlog:
+            _fill(inlet, trial)
+        pipeline = trial.job.pipeline(inlet, outlet)
+        engine = RealTimeEngine(
+            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            batch_seconds=trial.batch_seconds,
+        )  # fmt: skip
+        _start(engine, stack)
+        if not trial.backlog:
+            _wait_for_an_answer(engine)
+        began = engine.now()
+        stack.enter_context(Feeder(replay(trial.trace, trial.job.values), inlet.topic, inlet.servers))
+        return engine, began
+
+
+@contextmanager
+def opened(say: Callable[[str], None] = lambda text: None) -> Iterator[TrialRunner]:
+    """Starts Spark and a broker, and ends them."""
+    logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is in the tables
+    say("starting Spark and Kafka")
+    with place_opened("realtime") as place:
+        yield TrialRunner(place, say)
+
+
+class Inbox:
+    """A monitor that holds what was measured until it is decided upon.
+
+    Windows from before the load do not count, and in the first ones after it the job is not itself yet.
+    """
+
+    def __init__(self, engine: SparkEngine, began: float) -> None:
+        self._engine = engine
+        self._began = began
+        self._samples: list[Sample] = []
+
+    def fill(self) -> bool:
+        """Take what is new; whether there is anything to decide upon."""
+        for sample in self._engine.read():
+            if sample.t >= self._began:
+                settling = sample.t < self._began + SETTLE_SECONDS
+                self._samples.append(replace(sample, warm_up=sample.warm_up or settling))
+        return bool(self._samples)
+
+    def read(self) -> Sequence[Sample]:
+        samples, self._samples = self._samples, []
+        return samples
+
+
+def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
+    """Decide at every interval in which something was measured, until the end of the trace or until it is enough."""
+    inbox = Inbox(engine, began)
+    loop = Loop(
+        topology=engine.topology, slo=trial.slo, policy=POLICIES.create(trial.policy, trial.options), monitor=inbox,
+        actuator=engine, store=MemoryStore(), clock=engine, guards=trial.guards, execution=trial.execution,
+        settings=Settings(interval_seconds=trial.interval_seconds),
+    )  # fmt: skip
+    cycles: list[Cycle] = []
+    due = began + trial.interval_seconds
+    while not (engine.now() >= began + trial.trace.seconds or engine.wait(LOOK_SECONDS) or trial.enough(cycles)):
+        if engine.now() >= due and inbox.fill():
+            cycles.append(since(loop.run_once(), began))
+            due = engine.now() + trial.interval_seconds
+    return cycles
+
+
+def _start(engine: SparkEngine, stack: ExitStack) -> None:
+    engine.start()
+    stack.callback(engine.stop)
+
+
+def _wait_for_an_answer(engine: SparkEngine) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and not engine.read():
+        engine.wait(LOOK_SECONDS)
+
+
+def _fill(topic: Kafka, trial: Trial) -> None:
+    """Let a backlog wait in the topic before the job starts."""
+    burst = replay(constant(trial.backlog / FILL_SECONDS, FILL_SECONDS), trial.job.values)
+    with Feeder(burst, topic.topic, topic.servers) as feeder:
+        while feeder.sent < burst.total:
+            time.sleep(LOOK_SECONDS)

@@ -1,0 +1,101 @@
+"""A job under a policy, to be run on Spark and in the simulator alike, and what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.guards import Guard
+from penstock.load.trace import Trace
+from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
+from penstock.performance import throughput
+from penstock.performance.bayesian.search_space import Configuration
+from penstock.runs.result import Result
+from penstock.runs.spark_workload import SparkWorkload
+from penstock.runs.summary import Outcome
+
+Cycles = Sequence[Cycle]
+
+KEEP_UP = 0.05
+"""How far the throughput of a window may lie below the input: in 2 s batches the pause between two shows."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is tried.
+
+    label             how progress calls it
+    job               the job, as Spark runs it
+    policy, options   who decides
+    trace, slo        load and target
+    start             the plan that it begins with
+    execution         at once: the real-time engine; in turn: micro-batches
+    guards            none by default: a paper's policy is shown as it is
+    interval_seconds  from one decision to the next; one is made only when something new was measured
+    batch_seconds     of Spark's batches, which are the windows of measurement in real time
+    backlog           records that wait in the source when the job starts; in real time only
+    enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
+    """
+
+    label: str
+    job: SparkWorkload
+    policy: str
+    trace: Trace
+    slo: Slo
+    start: Plan
+    options: Mapping[str, Any] = field(default_factory=dict)
+    execution: Execution = Execution.CONCURRENT
+    guards: tuple[Guard, ...] = ()
+    interval_seconds: float = 2.0
+    batch_seconds: float = 2.0
+    backlog: int = 0
+    enough: Callable[[Cycles], bool] = lambda cycles: False
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trial that was run: its cycles, with times from when records began to come."""
+
+    trial: Trial
+    topology: Topology
+    cycles: tuple[Cycle, ...]
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """Every window, those of warming up too."""
+        return tuple(sample for cycle in self.cycles for sample in cycle.samples)
+
+    @property
+    def settled(self) -> tuple[Sample, ...]:
+        """The windows of the last plan, once the job was itself again."""
+        last = next((cycle.t for cycle in reversed(self.cycles) if cycle.changed), 0.0)
+        return tuple(sample for sample in self.samples if sample.t >= last and not sample.warm_up)
+
+    @property
+    def plans(self) -> tuple[Configuration, ...]:
+        """The plans in force one after the other, from the first one on."""
+        changed = (cycle.decision.plan for cycle in self.cycles if cycle.changed)
+        return tuple(tuple(plan.parallelism.values()) for plan in (self.trial.start, *changed))
+
+    @property
+    def result(self) -> Result:
+        """The figures that policies are compared by."""
+        outcome = Outcome(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
+        for cycle in self.cycles:
+            outcome(cycle)
+        return outcome.result(
+            policy=self.trial.policy, workload=self.trial.job.name, trace=self.trial.trace.name, seed=0
+        )
+
+
+def plan_of(job: SparkWorkload, configuration: Configuration) -> Plan:
+    return Plan(dict(zip(job.service_ms, configuration, strict=True)))
+
+
+def keeps_up(cycle: Cycle) -> bool:
+    """Whether the newest window of a cycle shows a settled job that completes what comes in."""
+    if not cycle.samples or cycle.samples[-1].warm_up:
+        return False
+    newest = cycle.samples[-1]
+    return throughput.keeps_up(newest.throughput or 0.0, newest.job_input_rate, KEEP_UP)

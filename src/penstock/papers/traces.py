@@ -1,0 +1,49 @@
+"""The same job and policy over several streams: where chance lies in the stream, not in the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from penstock.load.trace import Trace
+from penstock.model import Cycle, Plan, Sample
+from penstock.papers.item import Curve
+from penstock.papers.runs import Runs, run, under
+from penstock.runs.workload import Workload
+
+
+def over_traces(
+    workload: Workload,
+    traces: Iterable[Trace],
+    policy: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    start: Plan | None = None,
+    decide_seconds: float = 60.0,
+) -> Runs:
+    """One run for each trace; they come back as the runs of several seeds do."""
+    each = [
+        run(under(workload, trace=trace, start=start), policy, options, seeds=(0,), decide_seconds=decide_seconds)
+        for trace in traces
+    ]
+    return Runs(tuple(runs.results[0] for runs in each), tuple(runs.cycles[0] for runs in each))
+
+
+def samples_of(cycles: Iterable[Cycle]) -> list[Sample]:
+    """All measurements of one run, in turn."""
+    return [sample for cycle in cycles for sample in cycle.samples]
+
+
+def latency_of(sample: Sample) -> float:
+    """Mean processing latency in milliseconds; 0 in a window that no record left."""
+    latency = sample.processing_latency_ms
+    return (latency.mean or 0.0) if latency is not None else 0.0
+
+
+def per_minute(label: str, samples: Sequence[Sample], values: Sequence[float]) -> Curve:
+    """Values of successive measurements as a line over minutes, averaged over each minute."""
+    minutes: dict[int, list[float]] = {}
+    for sample, value in zip(samples, values, strict=True):
+        minutes.setdefault(int((sample.end - 1e-6) // 60.0) + 1, []).append(value)
+    return Curve(label, tuple(float(minute) for minute in minutes), tuple(fmean(each) for each in minutes.values()))

@@ -1,0 +1,1 @@
+"""The papers' Bayesian optimiser: Gaussian process, acquisition, search and transfer."""

@@ -1,0 +1,117 @@
+"""What was learnt at each input rate: the library that a search takes its samples from.
+
+Raw measurements are kept, not scores: a score follows from them for whatever base and target hold now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.performance.bayesian.search_space import Configuration
+
+REMEMBERED = 200
+"""Configurations kept for one rate, the newest: a model of more would be slow and not much better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What a configuration did when it was last in force."""
+
+    input_rate: float
+    throughput: float
+    latency_ms: float | None
+
+
+@dataclass
+class RateRecord:
+    """Everything known about one input rate.
+
+    steps        throughput optimisation so far: what each configuration reached, in the order tried
+    recommended  what its last step asks for
+    base         k', once it has ended; None before
+    attainable   the throughput that the base reached, where something outside keeps it below the rate
+    measured     the newest measurement of each configuration, the newest last
+    """
+
+    rate: float
+    steps: dict[Configuration, float] = field(default_factory=dict)
+    recommended: Configuration | None = None
+    base: Configuration | None = None
+    attainable: float | None = None
+    measured: dict[Configuration, Measurement] = field(default_factory=dict)
+
+    def measure(self, configuration: Configuration, measurement: Measurement) -> None:
+        self.measured.pop(configuration, None)
+        self.measured[configuration] = measurement
+        while len(self.measured) > REMEMBERED:
+            del self.measured[next(iter(self.measured))]
+
+    def reopen(self) -> None:
+        """Throughput optimisation begins anew; the measurements stay."""
+        self.steps, self.recommended, self.base, self.attainable = {}, None, None, None
+
+    def within(self, rate: float, tolerance: float) -> bool:
+        """Whether `rate` is this rate, give or take `tolerance` of it."""
+        return abs(rate - self.rate) <= tolerance * self.rate
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rate": self.rate,
+            "steps": [[list(step), throughput] for step, throughput in self.steps.items()],
+            "recommended": None if self.recommended is None else list(self.recommended),
+            "base": None if self.base is None else list(self.base),
+            "attainable": self.attainable,
+            "measured": [[list(k), m.input_rate, m.throughput, m.latency_ms] for k, m in self.measured.items()],
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> RateRecord:
+        return cls(
+            rate=plain["rate"],
+            steps={tuple(step): throughput for step, throughput in plain["steps"]},
+            recommended=None if plain["recommended"] is None else tuple(plain["recommended"]),
+            base=None if plain["base"] is None else tuple(plain["base"]),
+            attainable=plain["attainable"],
+            measured={tuple(k): Measurement(*figures) for k, *figures in plain["measured"]},
+        )
+
+
+@dataclass
+class RateLibrary:
+    """The records of all rates seen, and the one in force.
+
+    >>> library = RateLibrary(tolerance=0.1)
+    >>> first = library.at(100.0)
+    >>> library.at(109.0) is first, library.at(112.0) is first, library.at(95.0) is first, len(library.records)
+    (True, False, True, 2)
+    """
+
+    tolerance: float
+    records: list[RateRecord] = field(default_factory=list)
+    current: RateRecord | None = None
+
+    def at(self, rate: float) -> RateRecord:
+        """The record of a rate. The one in force stays while the rate is within tolerance of where it began."""
+        if self.current is None or not self.current.within(rate, self.tolerance):
+            near = [record for record in self.records if record.within(rate, self.tolerance)]
+            self.current = min(near, key=lambda record: abs(record.rate - rate), default=None)
+            if self.current is None:
+                self.current = RateRecord(rate)
+                self.records.append(self.current)
+        return self.current
+
+    def nearest(self, record: RateRecord, fit: Callable[[RateRecord], bool]) -> RateRecord | None:
+        """The other record closest in rate to this one, among those that are `fit`."""
+        others = [other for other in self.records if other is not record and fit(other)]
+        return min(others, key=lambda other: abs(other.rate - record.rate), default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        at = next((i for i, record in enumerate(self.records) if record is self.current), None)
+        return {"records": [record.to_json() for record in self.records], "current": at}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any], tolerance: float) -> RateLibrary:
+        records = [RateRecord.from_json(record) for record in plain["records"]]
+        return cls(tolerance, records, None if plain["current"] is None else records[plain["current"]])

@@ -1,0 +1,1 @@
+"""A run and what it came to: simulated or live, its twin, and many of them compared."""

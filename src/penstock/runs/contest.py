@@ -1,0 +1,122 @@
+"""Policies against each other: every policy on every load, with the same seeds, spread over Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+from threadpoolctl import threadpool_limits
+
+from penstock.model import Cycle, PenstockError, ReasonCode
+from penstock.policies import POLICIES
+from penstock.runs.result import Result
+from penstock.runs.simulation import Simulation
+from penstock.runs.sweep import OpensSpark, spread
+from penstock.stores.memory import MemoryStore
+
+BROKEN = (ReasonCode.POLICY_FAILED, ReasonCode.MONITOR_FAILED)
+"""A job holds its plan then and goes on; in a comparison it would pass for a policy that likes its plan."""
+
+
+class BrokenRunError(PenstockError):
+    """A run that ended, but does not show what its policy can do."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A policy on a load; its simulation is copied for each seed, so its policy must not have learnt anything."""
+
+    label: str
+    simulation: Simulation
+
+    def failed(self, seed: int, why: str) -> Failure:
+        load = self.simulation.workload
+        return Failure(load.name, load.trace.name, self.label, seed, why)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run without a result, and why."""
+
+    workload: str
+    trace: str
+    policy: str
+    seed: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.policy} on {self.workload}, {self.trace}, seed {self.seed}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What came of a contest: the results of each entrant in the order of the seeds, and the runs that failed.
+
+    `stopped_early`: neither holds what was not run any more.
+    """
+
+    results: tuple[tuple[Result, ...], ...]
+    failures: tuple[Failure, ...]
+    stopped_early: bool
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Entrants and the seeds that each of them is run with."""
+
+    entrants: Sequence[Entrant]
+    seeds: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.entrants) * len(self.seeds)
+
+    def run(
+        self,
+        open_spark: OpensSpark | None,
+        listener: Callable[[int], None] = lambda done: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Standings:
+        """Run it all on the Spark that is opened for it, or in this process if None; the results are the same."""
+        if open_spark is not None:
+            self._compile()
+        simulations = tuple(entrant.simulation for entrant in self.entrants)
+        runs = list(product(range(len(self.entrants)), self.seeds))
+        found = spread(partial(_run, simulations), runs, open_spark=open_spark, listener=listener, stopped=stopped)
+        results: list[list[Result]] = [[] for _ in self.entrants]
+        failures = []
+        for number, (index, seed) in enumerate(runs):
+            outcome = found.get(number)
+            if outcome is not None and outcome.result is not None:
+                results[index].append(outcome.result)
+            elif outcome is not None:
+                failures.append(self.entrants[index].failed(seed, str(outcome.failure)))
+        return Standings(tuple(map(tuple, results)), tuple(failures), stopped_early=len(found) < len(runs))
+
+    def _compile(self) -> None:
+        """A moment of each engine in this process: workers on this machine then find the compiled simulator on disk.
+
+        Else each of them would compile it at the same time, for many seconds; those of other machines do, once.
+        """
+        engines = {each.simulation.workload.job.engine.execution: each.simulation for each in self.entrants}
+        for simulation in engines.values():
+            workload = simulation.workload
+            short = replace(workload, trace=workload.trace.first(2 * simulation.decide_seconds))
+            replace(simulation, workload=short, policy=POLICIES.create("static"), store=MemoryStore()).run()
+
+
+def _run(simulations: Sequence[Simulation], run: tuple[int, int]) -> Result:
+    index, seed = run
+    # A copy for each run: a learner must not know what another run taught it.
+    simulation = deepcopy(simulations[index])
+    # One thread, everywhere: matrices are small, and sums must not depend on how many cores a machine has.
+    with threadpool_limits(1):
+        return replace(simulation, seed=seed).run(_refuse_broken)
+
+
+def _refuse_broken(cycle: Cycle) -> None:
+    reason = cycle.decision.reason
+    if reason.code in BROKEN:
+        raise BrokenRunError(f"after {cycle.t:g} s: {reason.text}")

@@ -1,0 +1,101 @@
+"""What a live run came to, summed up from what its loop saw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+
+from penstock.model import Cycle, Execution, Latency, Plan, Sample, Slo
+from penstock.runs.result import Result, percentiles
+
+# What a window's figures stand for: its median for the lower three quarters of its records, and so on.
+SHARES = (("p50", 0.725), ("p95", 0.245), ("p99", 0.03))
+
+
+class Outcome:
+    """Listens to a loop: call it with each cycle. Warming up counts like the rest: users wait then too."""
+
+    def __init__(self, slo: Slo, execution: Execution, largest: Plan) -> None:
+        self._slo = slo
+        self._execution = execution
+        self._largest = largest
+        self._seconds = self._missed = self._core_seconds = self._instance_seconds = 0.0
+        self._offered = self._done = self._off = 0.0
+        self._rescales = 0
+        self._processing: list[tuple[float, Latency]] = []
+        self._event: list[tuple[float, Latency]] = []
+        self._decision_ms: list[float] = []
+
+    def __call__(self, cycle: Cycle) -> None:
+        self._rescales += cycle.changed
+        for sample in cycle.samples:
+            self._add(sample)
+
+    def decided(self, milliseconds: float) -> None:
+        self._decision_ms.append(milliseconds)
+
+    def _add(self, sample: Sample) -> None:
+        plan = Plan({name: operator.parallelism for name, operator in sample.operators.items()})
+        done = (sample.throughput or 0.0) * sample.seconds
+        offered = sample.job_input_rate * sample.seconds
+        self._seconds += sample.seconds
+        self._missed += sample.seconds if self._slo.violations(sample) else 0.0
+        self._core_seconds += self._execution.slots(plan) * sample.seconds
+        self._instance_seconds += plan.total * sample.seconds
+        self._done += done
+        self._offered += offered
+        self._off += abs(offered - done)
+        for kept, latency in (
+            (self._processing, sample.processing_latency_ms), (self._event, sample.event_latency_ms),
+        ):  # fmt: skip
+            if latency is not None and done:
+                kept.append((done, latency))
+
+    def result(self, *, policy: str, workload: str, trace: str, seed: int) -> Result:
+        seconds = self._seconds or 1.0
+        return Result(
+            policy=policy,
+            workload=workload,
+            trace=trace,
+            seed=seed,
+            seconds=self._seconds,
+            violation_ratio=self._missed / seconds,
+            core_seconds=self._core_seconds,
+            mean_parallelism=self._instance_seconds / seconds,
+            rescales=self._rescales,
+            processed_ratio=self._done / self._offered if self._offered else 1.0,
+            throughput_degradation=self._off / self._offered if self._offered else 0.0,
+            saved_resources=1.0 - self._instance_seconds / seconds / self._largest.total,
+            lost_records=0,
+            processing_latency_ms=together(self._processing),
+            event_latency_ms=together(self._event),
+            decision_ms=percentiles(self._decision_ms),
+        )
+
+
+def together(windows: list[tuple[float, Latency]]) -> Latency:
+    """The latency over windows of so many records each.
+
+    >>> together([(100, Latency(mean=10, p50=10, p95=20, p99=30)), (300, Latency(mean=30, p50=30, p95=40, p99=50))])
+    Latency(mean=25.0, p50=30, p95=40, p99=50)
+    """
+    records = sum(count for count, _ in windows)
+    if not records:
+        return Latency()
+    mean = sum(count * (latency.mean or 0.0) for count, latency in windows) / records
+    points = sorted(
+        (figure, count * share) for count, latency in windows for name, share in SHARES
+        if (figure := latency.at(name)) is not None
+    )  # fmt: skip
+    reached = list(accumulate(weight for _, weight in points))
+
+    def at(share: float) -> float:
+        return next(figure for (figure, _), sum_ in zip(points, reached, strict=True) if sum_ >= share * reached[-1])
+
+    return Latency(mean=mean, p50=at(0.5), p95=at(0.95), p99=at(0.99))
+
+
+def since(cycle: Cycle, began: float) -> Cycle:
+    """The cycle with its times counted from `began`, as reports show them."""
+    samples = tuple(replace(sample, t=max(0.0, sample.t - began)) for sample in cycle.samples)
+    return replace(cycle, t=max(0.0, cycle.t - began), samples=samples)

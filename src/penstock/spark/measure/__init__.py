@@ -1,0 +1,1 @@
+"""Measures jobs on Spark: progress, stages, records; used by every engine."""

@@ -1,0 +1,252 @@
+"""Runs a stateful native query and changes the partitions of its state: a clean stop, a repartition, a new start.
+
+The query is given as a function of the plan; the engine starts it, since only it knows when. All stateful operators of
+one query share one number of partitions, so to the loop they are one operator.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from penstock.control.clock import Stopwatch, WallClock
+from penstock.control.think import sentence
+from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Slo
+from penstock.performance.batch_cost import batch_seconds
+from penstock.spark.engine import Engine
+from penstock.spark.executors.executors import Executor
+from penstock.spark.measure.query_monitor import JOB, QueryMonitor
+from penstock.spark.measure.stage_work import StageWork
+from penstock.spark.measure.trigger import trigger_seconds
+from penstock.spark.native.query import STATE, NativeQuery
+from penstock.spark.native.state_checkpoint import PARTITIONS, Checkpoint, Underway
+from penstock.spark.settings import settings_for_a_moment
+
+log = logging.getLogger("penstock")
+
+WAIT_SECONDS = 1.0
+LOOK_SECONDS = 0.005
+"""How often a batch is asked whether it has ended: the next one begins at once if records wait."""
+
+KEPT = 100
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+NO_ROCKSDB = (
+    f"{PROVIDER} must be org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider: "
+    "Spark repartitions no other state"
+)
+NO_FILE_SINK = (
+    "the file sink cannot follow a repartition, which is a batch that it never hears of: "
+    "write with foreachBatch, one folder for each batch"
+)
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+"""A batch then writes down what it changed, and not all of its state: the first one after a change as well."""
+
+
+class QueryEndedError(PenstockError):
+    """The query failed or was stopped by somebody else."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that a change took: until the running batch had ended, for the state, until the query was started."""
+
+    before: int
+    after: int
+    stop_seconds: float
+    repartition_seconds: float
+    start_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return self.stop_seconds + self.repartition_seconds + self.start_seconds
+
+
+class NativeEngine(Engine):
+    """Runs one query. See `penstock.spark.engine.Engine`. `changes` keeps what the last changes cost."""
+
+    execution = Execution.SEQUENTIAL
+    actuation = Actuation.STATE_REPARTITION
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        query: NativeQuery,
+        plan: Plan,
+        checkpoint: str,
+        slo: Slo,
+        *,
+        batch_seconds: float | None = None,
+    ) -> None:
+        """Starts nothing.
+
+        plan           to begin with; a checkpoint that exists knows better
+        slo            says how long a batch may take, and so how many partitions keep up
+        batch_seconds  from one batch to the next; None: the trigger that the query has
+        """
+        self.topology = query.topology()
+        plan.check(self.topology)
+        self.changes: deque[Cost] = deque(maxlen=KEPT)
+        self._spark = spark
+        self._build = query.build
+        self._checkpoint = Checkpoint(spark, checkpoint)
+        self._partitions = self.topology.clamp(STATE, plan[STATE])
+        self._slo = slo
+        self._batch_seconds = batch_seconds
+        self._clock = WallClock()
+        self._query: StreamingQuery | None = None
+        self._monitor: QueryMonitor | None = None
+        self._changing = threading.Lock()
+
+    @property
+    def query(self) -> StreamingQuery:
+        """The query as it runs now; after a change it is another one."""
+        if self._query is None:
+            raise PenstockError("the query has not been started")
+        return self._query
+
+    # The life of the job ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the query, or start it again from its checkpoint.
+
+        A change that was interrupted is finished first; if that cannot be, it is undone.
+        """
+        if not str(self._spark.conf.get(PROVIDER)).endswith("RocksDBStateStoreProvider"):
+            raise PenstockError(NO_ROCKSDB)
+        if (change := self._checkpoint.underway) is not None:
+            try:
+                self._checkpoint.carry_out(change)
+            except Exception as error:
+                log.warning("the change to %d partitions is undone: %s", change.after, sentence(error))
+                self._checkpoint.undo()
+        self._partitions = self._checkpoint.partitions or self._partitions
+        self._run(self._writer(self._partitions))
+
+    def stop(self) -> None:
+        """Stop after the batch that is running; a change that is being made comes to its end first."""
+        with self._changing:
+            self._stop()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        end = math.inf if seconds is None else self.now() + seconds
+        while (left := min(end - self.now(), WAIT_SECONDS)) >= 1e-3:  # Spark waits whole milliseconds
+            query = self.query
+            ended = query.awaitTermination(left)  # type: ignore[arg-type]  # it takes fractions too
+            if ended and self._changing.acquire(timeout=left):
+                self._changing.release()
+                if query is self._query:  # else it was a change that ended it
+                    return True
+        return False
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    # Actuator ---------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        return Plan({STATE: self._partitions})
+
+    def apply(self, plan: Plan) -> None:
+        after = self.topology.clamp(STATE, plan[STATE])
+        with self._changing:
+            if after == self._partitions:
+                return
+            if self._query is None:  # it starts with this plan, unless its checkpoint knows better
+                self._partitions = after
+                return
+            _refuse_ended(self._query)
+            self._change(Underway(self._partitions, after))
+
+    def _change(self, change: Underway) -> None:
+        prepared = self._writer(change.after)  # while the old query works; if this fails, it works on
+        watch = Stopwatch()
+        self._stop()
+        try:
+            if not self._checkpoint.whole:  # the next batch was quicker than we were
+                self._finish_batch()
+            stopped = watch.lap_ms()
+            self._checkpoint.begin(change)
+            self._checkpoint.carry_out(change)
+        except Exception:
+            self._checkpoint.undo()
+            self._run(self._writer(change.before))
+            raise
+        repartitioned = watch.lap_ms()
+        self._partitions = change.after
+        self._run(prepared)
+        times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
+        self.changes.append(Cost(change.before, change.after, *times))
+
+    # Monitor ----------------------------------------------------------------------------------------------------
+
+    def read(self) -> Sequence[Sample]:
+        _refuse_ended(self.query)
+        assert self._monitor is not None
+        return [
+            replace(sample, operators={STATE: sample.operators[JOB]}, executors=None) for sample in self._monitor.read()
+        ]
+
+    # ------------------------------------------------------------------------------------------------------------
+
+    def _writer(self, partitions: int) -> DataStreamWriter:
+        try:
+            writer = self._build(self._spark, Plan({STATE: partitions}))
+        except Exception as error:
+            raise InvalidValueError("build", f"fails for {partitions} partitions: {sentence(error)}") from error
+        if not isinstance(writer, DataStreamWriter):
+            raise InvalidValueError("build", f"must return a DataStreamWriter, not {type(writer).__name__}")
+        if self._batch_seconds is not None:
+            writer = writer.trigger(processingTime=f"{round(1e3 * self._batch_seconds)} milliseconds")
+        return writer.option("checkpointLocation", self._checkpoint.location)
+
+    def _started(self, writer: DataStreamWriter) -> StreamingQuery:
+        """A query takes the settings of its session along when it starts."""
+        changelog = self._spark.conf.get(CHANGELOG, None) or "true"
+        with settings_for_a_moment(self._spark, {PARTITIONS: str(self._partitions), CHANGELOG: changelog}):
+            return writer.start()
+
+    def _run(self, writer: DataStreamWriter) -> None:
+        query = self._started(writer)
+        try:
+            if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
+                raise PenstockError(NO_FILE_SINK)
+            allowed = batch_seconds(self._slo, trigger_seconds(query))
+        except PenstockError:
+            query.stop()
+            raise
+        work = StageWork(self._spark.sparkContext, str(query.runId))
+        slots = [Executor(id=STATE, slots=self._partitions)]
+        self._query = query
+        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock, allowed)
+
+    def _stop(self) -> None:
+        query = self.query
+        finished = _batches_finished(query)
+        while query.isActive and query.status["isTriggerActive"] and _batches_finished(query) == finished:
+            time.sleep(LOOK_SECONDS)
+        query.stop()
+
+    def _finish_batch(self) -> None:
+        """Run the batch that was broken off, and no other: only a whole checkpoint can be repartitioned."""
+        self._started(self._writer(self._partitions).trigger(once=True)).awaitTermination()
+
+
+def _batches_finished(query: StreamingQuery) -> int:
+    progress = query._jsq.lastProgress()
+    return -1 if progress is None else int(progress.batchId())
+
+
+def _refuse_ended(query: StreamingQuery) -> None:
+    if not query.isActive:
+        error = query.exception()
+        raise QueryEndedError("the query has ended" if error is None else f"the query has failed: {error}")

@@ -1,0 +1,158 @@
+"""A real Kafka broker in one process, on free ports and in a temporary folder: for tests and demos.
+
+>>> with Broker() as broker:  # doctest: +SKIP
+...     broker.create_topic("clicks", partitions=4)
+...     broker.servers
+'127.0.0.1:40123'
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+from penstock.model.errors import PenstockError
+from penstock.testbed.jars import broker_jars
+from penstock.testbed.java import java
+from penstock.testbed.ports import free_ports
+
+SETTINGS = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+inter.broker.listener.name=PLAINTEXT
+controller.listener.names=CONTROLLER
+log.dirs={data}
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+"""
+
+CLUSTER = "cGVuc3RvY2stYnJva2Vycw"  # 16 bytes in base 64: what Kafka takes for the name of a cluster
+
+# The broker dies with us, even if we are killed: the shell's helper reads from a pipe that nobody writes to, and
+# which closes when we are gone. (A parent-death signal would fire as soon as the *thread* that started it ends.)
+DIE_WITH_PARENT = 'exec 3<&0; { cat <&3 >/dev/null; kill -9 $$; } & exec "$@" 3<&- </dev/null'
+
+
+class BrokerFailedError(PenstockError):
+    """The broker did not start."""
+
+
+class Broker:
+    """Runs while its `with` block does."""
+
+    def __init__(self, *, memory_mb: int = 512, start_within_seconds: float = 60.0) -> None:
+        self._memory_mb = memory_mb
+        self._start_within_seconds = start_within_seconds
+        self._folder = tempfile.TemporaryDirectory(prefix="penstock-kafka-")
+        self._home = Path(self._folder.name)
+        self._port, self._controller = free_ports(2)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._admin: AdminClient | None = None
+
+    @property
+    def servers(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    @property
+    def process_id(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def __enter__(self) -> Self:
+        try:
+            self._format()
+            self.restart()
+        except BaseException:
+            self._clean_up()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._clean_up()
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        [created] = self.admin.create_topics([NewTopic(name, partitions, 1)]).values()
+        created.result(30)
+
+    @property
+    def admin(self) -> AdminClient:
+        """Kept: an admin client that is collected takes its unfinished requests along."""
+        if self._admin is None:
+            self._admin = AdminClient(
+                {"bootstrap.servers": self.servers, "reconnect.backoff.max.ms": 200, "log_level": 0}
+            )
+        return self._admin
+
+    def kill(self) -> None:
+        """End it at once, as a crash would. Its data stay."""
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = None
+
+    def restart(self) -> None:
+        """Start it on the same port with the same data, and wait until it answers."""
+        self.kill()
+        with (self._home / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                ["sh", "-c", DIE_WITH_PARENT, "sh", *self._java(), "kafka.Kafka", str(self._settings)],
+                stdin=subprocess.PIPE, stdout=log, stderr=log,
+                start_new_session=True,  # Ctrl-C is for the job, which ends first and in good order
+            )  # fmt: skip
+        self._wait_for_an_answer()
+
+    def _wait_for_an_answer(self) -> None:
+        assert self._process is not None
+        until = time.monotonic() + self._start_within_seconds
+        while True:
+            try:
+                self.admin.list_topics(timeout=1)
+                return
+            except KafkaException:
+                if self._process.poll() is not None or time.monotonic() > until:
+                    raise BrokerFailedError(f"the Kafka broker did not start: {self._last_words()}") from None
+
+    def _format(self) -> None:
+        self._settings.write_text(
+            SETTINGS.format(port=self._port, controller=self._controller, data=self._home / "data")
+        )
+        done = subprocess.run(
+            [*self._java(), "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(self._settings)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise BrokerFailedError(f"the Kafka broker's folder could not be made: {done.stdout[-300:]}{done.stderr}")
+
+    def _java(self) -> list[str]:
+        jars = broker_jars()
+        return [java(), f"-Xmx{self._memory_mb}m", "-cp", os.pathsep.join(map(str, jars))]
+
+    @property
+    def _settings(self) -> Path:
+        return self._home / "server.properties"
+
+    def _last_words(self) -> str:
+        said = (self._home / "log").read_text(errors="replace").strip().splitlines()
+        return said[-1] if said else "it said nothing"
+
+    def _clean_up(self) -> None:
+        self.kill()
+        self._admin = None
+        self._folder.cleanup()

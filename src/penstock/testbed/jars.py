@@ -1,0 +1,132 @@
+"""The jars of Kafka: a broker for tests and demos, and Spark's connector. Fetched once, by the Ivy inside PySpark.
+
+Where they come from is Ivy's own affair (its defaults, or the user's settings): no address stands here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+from penstock.model.errors import PenstockError
+from penstock.testbed.java import java
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A jar by its coordinates, and whether what it depends on comes along."""
+
+    organisation: str
+    name: str
+    version: str
+    alone: bool = False
+
+
+BROKER = ((Artifact("org.apache.kafka", "kafka_2.13", "4.3.1"),),)
+
+# The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet,
+# these serve as well; they are fetched alone because one of them asks for a part that was never to be had.
+CONNECTOR = (
+    (Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", pyspark.__version__),),
+    (
+        Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0", alone=True),
+        Artifact("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.1.0-preview1", alone=True),
+        Artifact("org.apache.kafka", "kafka-clients", "3.9.2", alone=True),
+        Artifact("org.apache.commons", "commons-pool2", "2.13.1", alone=True),
+    ),
+)
+
+
+class JarsMissingError(PenstockError):
+    """Jars could not be fetched."""
+
+
+def broker_jars() -> list[Path]:
+    """Everything a Kafka broker needs."""
+    return fetched("kafka-broker-4.3.1", BROKER)
+
+
+def connector_jars() -> list[Path]:
+    """What `spark.jars` needs for `format("kafka")`: nothing that PySpark brings along itself."""
+    ours = {_unversioned(jar) for jar in (_home() / "jars").glob("*.jar")}
+    jars = fetched(f"spark-kafka-connector-{pyspark.__version__}", CONNECTOR)
+    return [jar for jar in jars if _unversioned(jar) not in ours]
+
+
+def fetched(name: str, choices: Sequence[Sequence[Artifact]]) -> list[Path]:
+    """The jars of the first choice that can be had; from the cache if they were fetched before."""
+    folder = cache() / name
+    if not folder.exists():
+        print(f"penstock: fetching {name} (once)", file=sys.stderr, flush=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the cache, then renamed: an interrupted fetch leaves nothing that looks finished.
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{name}-") as scratch:
+            _install(_first(name, choices, Path(scratch)), folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def cache() -> Path:
+    """PENSTOCK_CACHE, else `penstock` in the user's own cache folder."""
+    if "PENSTOCK_CACHE" in os.environ:
+        return Path(os.environ["PENSTOCK_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
+
+
+def _first(name: str, choices: Sequence[Sequence[Artifact]], scratch: Path) -> Path:
+    said = ""
+    for number, artifacts in enumerate(choices):
+        jars = scratch / str(number)
+        said = next(filter(None, (_fetch(artifact, jars, scratch / "ivy") for artifact in artifacts)), "")
+        if not said:
+            return jars
+    raise JarsMissingError(
+        f"{name} could not be fetched with Ivy ({said}): give this machine a way to a Maven registry "
+        f"(Ivy's settings name one), or fill {cache() / name} with the jars from elsewhere"
+    )
+
+
+def _fetch(artifact: Artifact, into: Path, ivy_cache: Path) -> str:
+    """Fetch one artifact; returns what went wrong, in a few words."""
+    [ivy] = (_home() / "jars").glob("ivy-*.jar")
+    done = subprocess.run(
+        [
+            java(), "-cp", str(ivy), "org.apache.ivy.Main", "-cache", str(ivy_cache), "-confs", "default",
+            *(["-notransitive"] if artifact.alone else []),
+            "-types", "jar", "bundle",  # scala-logging calls itself a bundle
+            "-dependency", artifact.organisation, artifact.name, artifact.version,
+            "-retrieve", f"{into}/[artifact]-[revision](-[classifier]).[ext]",
+        ],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 0 and any(into.glob("*.jar")):
+        return ""
+    wrong = re.findall(r"(?:not found|FAILED|ERROR|error)[^\n]*", done.stdout + done.stderr)
+    return f"{artifact.name} {artifact.version}: {wrong[0] if wrong else 'nothing came'}"
+
+
+def _install(jars: Path, folder: Path) -> None:
+    try:
+        jars.rename(folder)
+    except OSError:
+        if not folder.exists():  # else another process was faster, with the same jars
+            raise
+
+
+def _home() -> Path:
+    return Path(pyspark.__file__).parent
+
+
+def _unversioned(jar: Path) -> str:
+    """
+    >>> _unversioned(Path("kafka-clients-3.9.2.jar"))
+    'kafka-clients'
+    """
+    return re.sub(r"-\d.*", "", jar.name)

@@ -1,0 +1,90 @@
+"""Where live runs take place on this machine: Spark, a broker for the real-time engine, a feeder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from penstock.model import Execution, Plan
+from penstock.runs.live import NOWHERE, MakesPipeline
+from penstock.spark.io.endpoints import Sink, Source
+from penstock.spark.io.file_sink import Files
+from penstock.spark.io.kafka_topic import Kafka, kafka
+from penstock.spark.io.replayed import Replay
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.segments import segments
+from penstock.testbed.broker import Broker
+from penstock.testbed.feeder import Feeder
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.session import local_session
+
+SLOTS = 32
+"""Slots of the Spark that `opened` starts. Operators that wait leave the few cores of a laptop to others."""
+PARTITIONS = 1
+"""Partitions of each topic. A reader holds a slot for each, and one is enough for the rates of a laptop."""
+
+
+@dataclass(frozen=True)
+class LocalPlace:
+    """A Spark session, and a broker where the engine is the real-time one."""
+
+    engine: str
+    spark: SparkSession
+    broker: Broker | None
+
+    @property
+    def execution(self) -> Execution:
+        return Execution.CONCURRENT if self.broker else Execution.SEQUENTIAL
+
+    def topic(self, name: str) -> Kafka:
+        """A new topic of the broker."""
+        assert self.broker is not None
+        made = kafka(f"{name}-{uuid4().hex[:8]}", servers=self.broker.servers)
+        self.broker.create_topic(made.topic, PARTITIONS)
+        return made
+
+    def wired(
+        self, pipeline: MakesPipeline, load: Replay, folder: Path
+    ) -> tuple[Pipeline, AbstractContextManager[object]]:
+        """The pipeline between a replay and files, or between two topics; its load comes once the second is entered."""
+        if self.broker is None:
+            made = _between(pipeline, load, lambda operator: Files(str(folder / "out" / operator), "json"))
+            return made, nullcontext()
+        inlet = self.topic("in")
+        return _between(pipeline, inlet, self.topic), Feeder(load, inlet.topic, inlet.servers)
+
+
+def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], Sink]) -> Pipeline:
+    """Where several of its operators have a sink, each gets one of its own."""
+    made = pipeline(source, NOWHERE)
+    made.outlets = [replace(outlet, sink=sink_of(outlet.after)) for outlet in made.outlets]
+    return made
+
+
+@contextmanager
+def opened(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[LocalPlace]:
+    """Start what the engine needs, and end it."""
+    with ExitStack() as stack:
+        realtime = engine == "realtime"
+        spark = local_session(master, jars=connector_jars() if realtime else ())
+        stack.callback(spark.stop)
+        yield LocalPlace(engine, spark, stack.enter_context(Broker()) if realtime else None)
+
+
+def most_that_fit(pipeline: Callable[..., Pipeline], slots: int = SLOTS) -> int:
+    """The most instances that every operator may have concurrently: each takes a slot, and so does each reader.
+
+    `pipeline` is made for a source, a sink and a `most`.
+    """
+
+    def needed(most: int) -> int:
+        made = pipeline(NOWHERE, NOWHERE, most=most)
+        readers = sum(max(1, len(segment.after)) for segment in segments(made))
+        return PARTITIONS * readers + Plan.largest(made.topology()).total
+
+    return max((most for most in range(1, slots) if needed(most) <= slots), default=1)

@@ -1,0 +1,128 @@
+"""A real standalone cluster on this machine, from the PySpark package: for tests, pages and demonstrations.
+
+The memory that workers offer is book-keeping only; executors take what `spark.executor.memory` says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pyspark
+
+from penstock.model.errors import PenstockError, check_whole
+from penstock.testbed.java import java
+from penstock.testbed.ports import HOST, free_ports
+
+START_SECONDS = 120.0
+STOP_SECONDS = 20.0
+
+# Our end of the pipe closes when we end, however that happens: then the shell takes the process with it.
+KEEPER = '"$@" & child=$!; read _; kill "$child"; wait "$child"'
+
+
+class ClusterError(PenstockError):
+    """The cluster did not start."""
+
+
+@dataclass(frozen=True)
+class StandaloneCluster:
+    """`master` is the address for a session; `folder` holds the logs and the executors' work."""
+
+    master: str
+    page: str
+    folder: Path
+
+    def ask(self) -> dict[str, Any]:
+        """What the master knows: its workers, the applications, the cores in use."""
+        with urlopen(f"{self.page}/json/", timeout=10) as answer:
+            known: dict[str, Any] = json.load(answer)
+            return known
+
+
+@contextmanager
+def standalone_cluster(workers: int = 2, cores: int = 2, memory: str = "16g") -> Iterator[StandaloneCluster]:
+    """One master and `workers` workers of `cores` cores, ready for applications; all gone when the block ends."""
+    check_whole("workers", workers, 1)
+    check_whole("cores", cores, 1)
+    java()
+    port, page = free_ports(2)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-cluster-")))
+        cluster = StandaloneCluster(f"spark://{HOST}:{port}", f"http://{HOST}:{page}", folder)
+        stack.enter_context(_process(folder, "Master", "--port", str(port), "--webui-port", str(page)))
+        _wait_for(cluster, 0)
+        for number in range(workers):
+            offer = ("--cores", str(cores), "--memory", memory, "--work-dir", str(folder / f"worker-{number}"))
+            stack.enter_context(_process(folder, "Worker", *offer, "--port", "0", "--webui-port", "0", cluster.master))
+        _wait_for(cluster, workers)
+        yield cluster
+
+
+@contextmanager
+def _process(folder: Path, role: str, *arguments: str) -> Iterator[None]:
+    home = Path(pyspark.__file__).parent
+    main = f"org.apache.spark.deploy.{role.lower()}.{role}"
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": HOST,
+        "SPARK_DAEMON_MEMORY": "256m",
+        "PYSPARK_PYTHON": sys.executable,  # executors run the Python of their worker unless the job says otherwise
+    }
+    command = [str(home / "bin" / "spark-class"), main, "--host", HOST, *arguments]
+    with (folder / "log").open("ab") as log:
+        keeper = subprocess.Popen(
+            ["sh", "-c", KEEPER, "sh", *command],
+            stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment,
+            start_new_session=True,  # Ctrl-C is for the job, which ends first
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        assert keeper.stdin is not None
+        keeper.stdin.close()
+        keeper.wait(STOP_SECONDS)
+
+
+def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
+    """Ask the master until it answers and knows of all its workers."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        try:
+            if cluster.ask()["aliveworkers"] >= workers:
+                return
+        except (URLError, OSError, ValueError):
+            pass  # it does not listen yet, or has no page to show
+        time.sleep(0.1)
+    log = (cluster.folder / "log").read_text(errors="replace").splitlines()
+    raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s: {(log or ['no log'])[-1]}")
+
+
+def main() -> None:
+    """Run a cluster until Ctrl-C, and print its address: to try things out."""
+    parser = argparse.ArgumentParser(prog="python -m penstock.testbed.standalone", description=main.__doc__)
+    parser.add_argument("--workers", type=int, default=2, help="how many workers (default 2)")
+    parser.add_argument("--cores", type=int, default=2, help="cores that each offers (default 2)")
+    wanted = parser.parse_args()
+    with standalone_cluster(wanted.workers, wanted.cores) as cluster:
+        print(cluster.master, flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Dp-Stream's table and figures: what the paper says of them, and what does not hold here, stays so."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.papers.catalogue import items
+from penstock.papers.dp_stream.figures import MAE, MRE, RMSE, TABLE_3, Score, independent, latencies, predicted, smooth
+from penstock.papers.item import Item, Verdict
+
+HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+
+
+def verdicts(item: Item) -> list[Verdict]:
+    return [claim.verdict for claim in item.claims]
+
+
+def test_the_network_is_as_good_as_printed_on_a_smooth_rate_and_on_no_other() -> None:
+    item = items("dp_stream", "table3")["table3"]()
+    assert verdicts(item) == [HOLDS, HOLDS, FAILS]
+    assert [row.paper for row in item.rows[:3]] == [MAE, RMSE, MRE]
+    assert [row.paper for row in item.rows[3:7]] == pytest.approx([0.0219, 0.0372, 0.0395, 0.0361], abs=5e-5)
+
+
+def test_errors_are_averages_over_all_pairs() -> None:
+    score = Score(((1, 90.0, 100.0), (2, 130.0, 100.0)))
+    assert (score.mae, score.at(2).mae) == (20.0, 30.0)
+    assert score.mre == pytest.approx(0.2)
+    assert score.rmse == pytest.approx(500**0.5)
+
+
+def test_the_four_pairs_that_are_printed_are_not_all_that_the_errors_were_taken_over() -> None:
+    score = Score(tuple((second, *pair) for second, pair in TABLE_3.items()))
+    assert score.mae == 71.75 != MAE
+
+
+def test_a_rate_predicted_as_the_last_one_misses_by_its_steps() -> None:
+    """On the smooth stream the steps are small; on the independent one a third of the range on average."""
+    assert predicted(smooth, "last").mae < 100.0
+    assert predicted(independent, "last").mae == pytest.approx(2000.0 / 3.0, rel=0.2)
+    last = predicted(smooth, "last", at_once=True)
+    assert len({answer for _, answer, _ in last.pairs}) == 3  # one for each stream: nothing was learnt on the way
+
+
+def test_scheduling_ahead_lowers_the_latency_of_wordcount() -> None:
+    item = items("dp_stream", "fig2")["fig2"]()
+    assert verdicts(item) == [HOLDS] * 4
+    assert item.rows[1].ratio == pytest.approx(1.0, abs=0.1)  # what the job is calibrated by
+
+
+def test_top_n_gains_as_well_with_the_last_rate_for_a_prediction() -> None:
+    """Fig. 3 without the network, whose training and memory take most of its time."""
+    storm, scheduled = latencies("dp_top_n", "storm_default"), latencies("dp_top_n", "dp_stream", "last")
+    pairs = list(zip(scheduled.results, storm.results, strict=True))
+    assert len(pairs) == 3
+    for ours, theirs in pairs:
+        assert ours.processing_latency_ms.mean is not None
+        assert theirs.processing_latency_ms.mean is not None
+        assert ours.processing_latency_ms.mean < 0.75 * theirs.processing_latency_ms.mean
+        assert ours.processed_ratio == theirs.processed_ratio == 1.0

@@ -1,0 +1,130 @@
+"""The workloads on Spark are those of the papers, on a laptop's scale. Nothing here starts Spark."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from penstock.cli.workloads import spark_workload as job
+from penstock.cli.workloads import spark_workloads as jobs
+from penstock.cli.workloads import workload, workloads
+from penstock.model import Execution, InvalidValueError, Plan
+from penstock.papers.autrascale.spark.yahoo import REQUESTS
+from penstock.papers.autrascale.yahoo import STORE_RATE
+from penstock.runs.live import NOWHERE
+from penstock.runs.runs_on import PIPELINES, QUERIES
+from penstock.runs.spark_workload import SparkWorkload
+from penstock.simulator.job import Job
+from penstock.spark.segments import segments
+from penstock.testbed.place import SLOTS, most_that_fit
+
+JOBS = jobs()
+OURS = "clicks"
+"""The demo's own. The simulated one follows sessions, which takes state; on Spark its third operator scores clicks."""
+PAPERS = sorted(JOBS.keys() - {OURS})
+
+
+def work_of_a_record(simulated: Job) -> dict[str, float]:
+    """Milliseconds that one record of the source means for each operator of a simulated job."""
+    visits = {
+        name: 1.0 if name in simulated.topology.roots else 0.0 for name in simulated.topology.names
+    }  # fmt: skip
+    for parent in simulated.topology.order:
+        for child in simulated.topology.children[parent]:
+            visits[child] += visits[parent] * simulated.behaviours[parent].selectivity_to(child)
+    return {name: visits[name] * simulated.behaviours[name].service_ms for name in visits}
+
+
+def shares(work: dict[str, float]) -> dict[str, float]:
+    return {name: part / sum(work.values()) for name, part in work.items()}
+
+
+def slots(chosen: SparkWorkload, most: int) -> int:
+    """What the largest plan takes in real time."""
+    pipeline = chosen.pipeline(NOWHERE, NOWHERE, most=most)
+    return Plan.largest(pipeline.topology()).total + sum(max(1, len(s.after)) for s in segments(pipeline))
+
+
+def test_the_listing_says_of_every_workload_on_what_it_runs() -> None:
+    assert set(JOBS) == PIPELINES
+    assert set(workloads()) >= PIPELINES | QUERIES
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_job_has_the_operators_and_edges_of_the_simulated_one(name: str) -> None:
+    ours, simulated = JOBS[name].pipeline(NOWHERE, NOWHERE).topology(), workload(name).job.topology
+
+    assert ours.names == simulated.names
+    assert set(ours.edges) == set(simulated.edges)
+
+
+def test_clicks_are_a_line_of_four_on_both() -> None:
+    ours, simulated = JOBS[OURS].pipeline(NOWHERE, NOWHERE).topology(), workload(OURS).job.topology
+
+    assert ours.edges == tuple(pairwise(ours.names))
+    assert len(ours.names) == len(simulated.names) == 4
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_record_means_as_much_work_to_each_operator_as_in_the_simulated_job(name: str) -> None:
+    """Relative to the others; whole milliseconds leave a difference of a few hundredths."""
+    on_spark, simulated = shares(JOBS[name].busy(1.0)), shares(work_of_a_record(workload(name).job))
+
+    assert on_spark == pytest.approx(simulated, abs=0.03)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_two_cores_carry_the_load(name: str) -> None:
+    chosen = JOBS[name]
+
+    assert sum(chosen.busy(chosen.trace.peak).values()) <= 12
+    assert 60 <= chosen.trace.seconds <= 120.001
+    assert all(ms == 0 or ms >= 1 for ms in chosen.service_ms.values())  # nothing sleeps for less than a millisecond
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_real_time_has_room_for_the_instances_that_the_peak_keeps_busy(name: str) -> None:
+    chosen = JOBS[name]
+    most = most_that_fit(chosen.pipeline)
+
+    assert slots(chosen, most) <= SLOTS
+    assert chosen.sized_for(chosen.trace.peak, Execution.CONCURRENT, busy=1.0).widest <= most
+    chosen.start.check(chosen.pipeline(NOWHERE, NOWHERE).topology())
+
+
+def test_as_many_instances_fit_as_there_are_slots_left_by_the_readers() -> None:
+    star = JOBS["star"]  # two spouts read the source, the centre two topics, each sink one: six readers
+    most = most_that_fit(star.pipeline)
+
+    assert most == (SLOTS - 6 - 1 - 1 - 2) // 2  # a spout has one instance, the centre two at most
+    assert slots(star, most + 1) > SLOTS
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_record_depends_on_its_number_alone(name: str) -> None:
+    values = JOBS[name].values
+    whole = list(values(np.arange(1000)))
+
+    assert [*values(np.arange(600)), *values(np.arange(600, 1000))] == whole
+    assert len(set(whole)) > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("nexmark_q5", "workload 'nexmark_q5' runs on the simulator, Spark as a native query"),
+        ("yaho", "workload 'yaho' is not known; did you mean 'yahoo'"),
+    ],
+)
+def test_what_no_engine_runs_is_refused_with_a_reason(name: str, complaint: str) -> None:
+    with pytest.raises(InvalidValueError, match=complaint):
+        job(name)
+
+
+def test_the_store_is_as_far_from_the_peak_as_in_the_simulated_benchmark() -> None:
+    yahoo, simulated = JOBS["yahoo"], workload("yahoo")
+
+    requests_at_the_peak = yahoo.trace.peak * yahoo.visits["window"]
+    assert requests_at_the_peak / REQUESTS == pytest.approx(simulated.trace.peak / STORE_RATE)

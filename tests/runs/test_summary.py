@@ -1,0 +1,66 @@
+"""A live run summed up from its cycles."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.model import (
+    Cycle,
+    Decision,
+    Execution,
+    Latency,
+    Mode,
+    OperatorSample,
+    Plan,
+    ReasonCode,
+    Sample,
+    Slo,
+)
+from penstock.runs.summary import Outcome, since
+
+SLO = Slo(event_latency="500 ms")
+SMALL, LARGE = Plan({"a": 1, "b": 2}), Plan({"a": 4, "b": 4})
+
+
+def cycle(t: float, plan: Plan, latency_ms: float, after: Plan | None = None) -> Cycle:
+    sample = Sample(
+        t=t,
+        seconds=10.0,
+        operators={name: OperatorSample(k) for name, k in plan.parallelism.items()},
+        input_rate=100.0,
+        throughput=90.0,
+        event_latency_ms=Latency(mean=latency_ms, p50=latency_ms, p95=2 * latency_ms, p99=3 * latency_ms),
+    )
+    decision = Decision.hold(plan, ReasonCode.STEADY, "as it is")
+    if after is not None:
+        decision = Decision.move(plan, after, "more is needed")
+    return Cycle(t=t + 10, mode=Mode.ACTIVE, before=plan, decision=decision, samples=(sample,), applied=True)
+
+
+def test_cores_violations_changes_and_records_add_up() -> None:
+    outcome = Outcome(SLO, Execution.SEQUENTIAL, LARGE)
+    outcome(cycle(0, SMALL, 900.0, after=LARGE))
+    outcome(cycle(10, LARGE, 100.0))
+    outcome(cycle(20, LARGE, 100.0))
+    outcome.decided(7.0)
+    result = outcome.result(policy="ds2", workload="job", trace="surge", seed=0)
+    assert result.seconds == 30.0
+    assert result.violation_ratio == pytest.approx(1 / 3)
+    assert result.core_seconds == 10 * 2 + 20 * 4  # in turn the widest operator is what is reserved
+    assert result.mean_parallelism == pytest.approx((3 + 8 + 8) / 3)
+    assert result.rescales == 1
+    assert result.processed_ratio == pytest.approx(0.9)
+    assert result.throughput_degradation == pytest.approx(0.1)
+    assert result.event_latency_ms.mean == pytest.approx(1100 / 3)
+    assert result.event_latency_ms.p95 == 1800.0
+    assert result.decision_ms.p50 == 7.0
+
+
+def test_a_run_of_nothing_is_no_run() -> None:
+    result = Outcome(SLO, Execution.CONCURRENT, LARGE).result(policy="ds2", workload="job", trace="surge", seed=0)
+    assert (result.seconds, result.violation_ratio, result.core_seconds) == (0.0, 0.0, 0.0)
+
+
+def test_times_are_counted_from_the_beginning() -> None:
+    shown = since(cycle(1_000.0, SMALL, 1.0), began=990.0)
+    assert (shown.t, shown.samples[0].t) == (20.0, 10.0)

@@ -1,0 +1,81 @@
+"""Micro-batches: operators take turns on the same slots, so they share the time and cost the widest of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.load.curves import constant
+from penstock.model import Execution, Observation, Plan, Sample, Slo, Topology
+from penstock.policies.ds2 import Ds2
+from penstock.simulator.cluster import SimulatedCluster
+from penstock.simulator.job import Behaviour, Engine, Job
+
+PAIR = Topology.chain("parse", "count")
+SPEEDS = {"parse": Behaviour(service_ms=2.0), "count": Behaviour(service_ms=6.0)}
+
+
+def batches(plan: Plan, rate: float, overhead: float = 0.0, seconds: float = 600.0) -> tuple[SimulatedCluster, Sample]:
+    engine = Engine(execution=Execution.SEQUENTIAL, batch_seconds=1.0, batch_overhead_seconds=overhead)
+    job = Job("pair", PAIR, SPEEDS, engine, start=plan)
+    cluster = SimulatedCluster(job, constant(rate, seconds), Slo())
+    cluster.advance(seconds)
+    return cluster, cluster.read()[-1]
+
+
+def test_stages_share_the_time_so_the_sum_of_their_work_decides() -> None:
+    # 8 ms of work for each record: at 2 slots 250 records/s fill the time exactly.
+    _, keeps_up = batches(Plan({"parse": 2, "count": 2}), 240.0)
+    assert keeps_up.throughput == pytest.approx(240.0, rel=0.02)
+    assert keeps_up.backlog == pytest.approx(0, abs=2 * 240)
+    cluster, falls_behind = batches(Plan({"parse": 2, "count": 2}), 300.0)
+    assert 200.0 < cluster.total.left[0] / 600.0 <= 250.0
+    processing = falls_behind.processing_latency_ms
+    assert processing is not None
+    assert processing.mean is not None
+    assert processing.mean > 5_000  # batches grow with what has piled up meanwhile
+
+
+def test_operators_at_once_would_keep_up_where_operators_in_turn_do_not() -> None:
+    plan = Plan({"parse": 1, "count": 2})
+    at_once = SimulatedCluster(Job("pair", PAIR, SPEEDS, start=plan), constant(300.0, 600.0), Slo())
+    at_once.advance(600.0)
+    assert at_once.read()[-1].throughput == pytest.approx(300.0, rel=0.01)
+    _, in_turn = batches(plan, 300.0)
+    assert in_turn.throughput != pytest.approx(300.0, rel=0.01)
+
+
+def test_latency_is_the_wait_for_the_trigger_and_the_batch_itself() -> None:
+    _, sample = batches(Plan({"parse": 4, "count": 4}), 200.0, overhead=0.1)
+    processing, event = sample.processing_latency_ms, sample.event_latency_ms
+    assert processing is not None
+    assert event is not None
+    assert processing.mean is not None
+    assert processing.mean == pytest.approx(1e3 * (0.1 + 200 * 0.008 / 4), rel=0.02)
+    assert event.mean == pytest.approx(processing.mean + 500.0, rel=0.03)  # half a trigger interval on average
+    assert event.p99 == pytest.approx(processing.mean + 990.0, rel=0.05)
+
+
+def test_it_costs_the_widest_operator_not_the_sum() -> None:
+    cluster, _ = batches(Plan({"parse": 2, "count": 4}), 100.0)
+    assert cluster.core_seconds == 4 * 600.0
+    assert cluster.instance_seconds == 6 * 600.0
+
+
+@pytest.mark.parametrize(("rate", "overhead", "slots"), [(240.0, 0.0, 2), (260.0, 0.0, 3), (240.0, 0.2, 3)])
+def test_a_policy_made_for_operators_at_once_finds_the_cheapest_plan(rate: float, overhead: float, slots: int) -> None:
+    """lambda * (2 + 6) ms slots are needed for the records, and the overhead of each batch takes time from all."""
+    _, sample = batches(Plan({"parse": 4, "count": 4}), rate, overhead)
+    observation = Observation(t=600.0, topology=PAIR, slo=Slo(), plan=Plan({"parse": 4, "count": 4}), samples=(sample,))
+    assert Ds2().decide(observation).plan.parallelism == {"parse": slots, "count": slots}
+
+
+def test_a_change_takes_effect_at_the_next_batch() -> None:
+    engine = Engine(execution=Execution.SEQUENTIAL, batch_seconds=1.0, batch_overhead_seconds=0.0)
+    job = Job("pair", PAIR, SPEEDS, engine, start=Plan({"parse": 1, "count": 1}))
+    cluster = SimulatedCluster(job, constant(300.0, 120.0), Slo(), measure_seconds=1.0)
+    cluster.advance(10.0)
+    cluster.apply(Plan({"parse": 16, "count": 16}))
+    cluster.advance(110.0)
+    assert cluster.total.dropped.sum() == 0
+    last = cluster.read()[-1]
+    assert last.throughput == pytest.approx(300.0, rel=0.01)

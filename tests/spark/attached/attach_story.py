@@ -1,0 +1,185 @@
+"""Runs an unmodified query on a real standalone cluster over Kafka, attached to, and prints what became of it as JSON.
+
+A process of its own: a second Spark context cannot live beside the one that the other tests share. Each step waits
+for what it wants to see; the limit only ends a hang.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from confluent_kafka import Consumer, Producer
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from patience import wait_for
+from penstock import Slo
+from penstock.model import PenstockError
+from penstock.spark import attach
+from penstock.spark.executors.executors import Executors
+from penstock.testbed.broker import Broker
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.session import local_session
+from penstock.testbed.standalone import StandaloneCluster, standalone_cluster
+
+CALM, SURGE = 20.0, 180.0  # records per second; an executor with its one slot carries somewhat under 100
+SETTINGS = {
+    "spark.executor.cores": "1",
+    "spark.cores.max": "3",
+    "spark.executor.memory": "512m",
+    "spark.decommission.enabled": "true",
+}
+GUARDS = {"patience": {"seconds": 4.0}, "stabilisation": {"seconds": 3.0}}
+
+
+class Load:
+    """Numbered records at a rate that can be changed."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        self.rate = CALM
+        self.sent = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(servers, topic), daemon=True)
+        self._thread.start()
+
+    def _run(self, servers: str, topic: str) -> None:
+        producer = Producer({"bootstrap.servers": servers})
+        due = 0.0
+        while not self._stop.wait(0.05):
+            due += self.rate * 0.05
+            while self.sent < due:
+                producer.produce(topic, str(self.sent).encode(), partition=self.sent % 6)
+                self.sent += 1
+            producer.poll(0)
+        producer.flush(30)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def start_query(spark: SparkSession, servers: str, checkpoint: str) -> StreamingQuery:
+    """Somebody's job: each record takes 10 ms."""
+    slow = "reflect('java.lang.Thread', 'sleep', cast(10 + length(value) * 0 as bigint)) = 'null'"
+    return (
+        spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers).option("subscribe", "in")
+        .option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 600).load()
+        .select("value").where(slow)
+        .writeStream.format("kafka").option("kafka.bootstrap.servers", servers).option("topic", "out")
+        .option("checkpointLocation", checkpoint).queryName("somebody's job")
+        .trigger(processingTime="1 second").start()
+    )  # fmt: skip
+
+
+def until(what: str, condition: Callable[[], bool]) -> float:
+    """Seconds that it took."""
+    took = wait_for(condition, what)
+    print(f"{what}: {took:.1f} s", file=sys.stderr, flush=True)
+    return took
+
+
+def process_of(executor: str, application: str) -> int:
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    marks = ("java", f"--executor-id {executor} ", f"--app-id {application}")
+    [pid] = [int(line.split()[0]) for line in listed.splitlines() if all(mark in line for mark in marks)]
+    return pid
+
+
+def delivered(servers: str, expected: int) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "check", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["out"])
+    seen: list[int] = []
+
+    def all_there() -> bool:
+        seen.extend(int(m.value() or b"-1") for m in consumer.consume(5000, 0.5) if not m.error())
+        return len(set(seen)) >= expected
+
+    until("every record has arrived", all_there)
+    consumer.close()
+    return seen
+
+
+def refusal(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except PenstockError as error:
+        return str(error)
+    return "nothing was refused"
+
+
+def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoint: str) -> dict[str, Any]:
+    executors, slo = Executors(spark.sparkContext), Slo(event_latency="10 s")
+    told: dict[str, Any] = {"executors": []}
+
+    def reached(what: str, count: int) -> None:
+        until(f"{what}: {count} executors", lambda: len(executors.present()) == count)
+        told["executors"].append(count)
+
+    reached("at first", 3)
+    load = Load(servers, "in")
+    query = start_query(spark, servers, checkpoint)
+    told["refused"] = {
+        "request": refusal(lambda: executors.request(4)),
+        "wait": refusal(lambda: executors.wait_for(5, limit=0.5)),
+        "attach": refusal(lambda: attach(query, slo=slo, executors=(1, 4))),
+    }
+
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s")
+    until("monitor mode would save", lambda: (watch.report().saved or 0) > 0)
+    watch.detach()
+    report = watch.report()
+    told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}
+    told["monitor"]["executors"] = len(executors.present())
+
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval="1 s", mode="active")
+    reached("calm", 1)
+    load.rate = SURGE
+    reached("surge", 3)
+    load.rate = CALM
+    reached("calm again", 1)
+
+    until("those that leave have left", lambda: cluster.ask()["coresused"] == 1)
+    [victim] = [executor.id for executor in executors.present()]
+    process = process_of(victim, spark.sparkContext.applicationId)
+    load.rate = SURGE
+    until("a change is under way", lambda: cluster.ask()["coresused"] > 1)
+    os.kill(process, signal.SIGKILL)
+    until("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
+    until("the plan is reached in the end", lambda: len(executors.present()) == 3)
+    told["killed"] = {"victim": victim, "executors": [executor.id for executor in executors.present()]}
+
+    watch.detach()
+    told["after_detaching"] = {"active": query.isActive, "executors": len(executors.present())}
+    told["active"] = {"changes": watch.report().changes, "text": str(watch.report())}
+    load.stop()
+    seen = delivered(servers, load.sent)
+    told["records"] = {"sent": load.sent, "arrived": len(set(seen)), "twice": len(seen) - len(set(seen))}
+    query.stop()
+    return told
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as checkpoint,
+        Broker() as broker,
+        standalone_cluster(workers=2, cores=2) as cluster,
+    ):
+        broker.create_topic("in", 6)
+        broker.create_topic("out", 1)
+        spark = local_session(cluster.master, jars=connector_jars(), settings=SETTINGS)
+        try:
+            print(json.dumps(tell(cluster, spark, broker.servers, checkpoint)))
+        finally:
+            spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""An unmodified query on a real standalone cluster over Kafka: what attach_story.py saw, told test by test."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import penstock
+from pages import ROOT, blocks, read
+from patience import wait_for
+from penstock import Slo
+from penstock.model import InvalidValueError, PenstockError
+from penstock.spark import attach
+from penstock.testbed.standalone import standalone_cluster
+
+pytestmark = pytest.mark.spark
+
+HANG_SECONDS = 900.0
+EXAMPLE = "examples/attached_job.py"
+PAGE = "docs/how-to/put-penstock-into-your-job.md"
+
+
+def environment() -> dict[str, str]:
+    """The code under test, and what tests share."""
+    places = Path(penstock.__file__).parent.parent, ROOT / "tests"
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+
+
+def run(script: Path, *arguments: str) -> str:
+    """In a process of its own: a second Spark context cannot live beside the one that the other tests share."""
+    done = subprocess.run(
+        [sys.executable, str(script), *arguments],
+        env=environment(),
+        capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-5000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def story() -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(run(Path(__file__).parent / "attach_story.py"))
+    return told
+
+
+def test_monitor_mode_says_what_it_would_save_and_changes_nothing(story: dict[str, Any]) -> None:
+    monitor = story["monitor"]
+    assert monitor["saved"] > 0
+    assert (monitor["changes"], monitor["executors"]) == (0, 3)
+    assert "would take" in monitor["text"]
+    assert re.search(r"decided: job [12]; [12] executors", monitor["text"])
+
+
+def test_a_surge_takes_the_query_from_one_executor_to_three_and_back(story: dict[str, Any]) -> None:
+    assert story["executors"] == [3, 1, 3, 1]
+    assert story["active"]["changes"] >= 3
+
+
+def test_an_executor_killed_during_a_change_is_replaced_and_the_plan_is_reached(story: dict[str, Any]) -> None:
+    assert len(story["killed"]["executors"]) == 3
+    assert story["killed"]["victim"] not in story["killed"]["executors"]
+
+
+def test_every_record_arrives(story: dict[str, Any]) -> None:
+    assert story["records"]["arrived"] == story["records"]["sent"] > 0
+
+
+def test_detaching_leaves_the_query_and_its_executors_alone(story: dict[str, Any]) -> None:
+    assert story["after_detaching"] == {"active": True, "executors": 3}
+
+
+def test_more_than_the_application_may_have_is_refused(story: dict[str, Any]) -> None:
+    assert story["refused"]["request"].startswith("4 executors of 1 core are more than spark.cores.max (3)")
+    assert story["refused"]["attach"] == "executors must be at most 3: spark.cores.max has room for no more"
+
+
+def test_a_cluster_with_nothing_to_give_is_waited_for_and_then_said(story: dict[str, Any]) -> None:
+    assert story["refused"]["wait"].startswith("the cluster gave 3 of 5 executors within 0.5 s: no worker has 1 core")
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    shown = [block.text for block in blocks(read(PAGE)) if block.kind == "python"]
+    assert (ROOT / EXAMPLE).read_text(encoding="utf-8") in shown
+
+
+def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_process(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock.testbed.standalone", "--workers", "1", "--cores", "3"],
+        env={**environment(), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        master = process.stdout.readline().strip()
+        said = run(ROOT / EXAMPLE, master, "monitor", "30")
+    finally:
+        process.kill()
+        process.communicate()
+    assert "in monitor mode, 0 changes made" in said
+    assert "decided: job " in said
+    host, port = master.removeprefix("spark://").split(":")
+    wait_for(lambda: not answers(host, int(port)))
+
+
+def answers(host: str, port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex((host, port)) == 0
+
+
+def test_a_cluster_takes_whole_workers_with_whole_cores() -> None:
+    with (
+        pytest.raises(InvalidValueError, match=r"^workers must be a whole number of at least 1"),
+        standalone_cluster(0),
+    ):
+        pass
+
+
+def test_a_local_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    query = (
+        spark.readStream.format("rate").load().writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path)).start()
+    )  # fmt: skip
+    try:
+        with pytest.raises(PenstockError, match="inside the driver"):
+            attach(query, slo=Slo(), executors=(1, 3))
+        with pytest.raises(InvalidValueError, match=r"^executors must be the fewest and the most, such as \(1, 20\)"):
+            attach(query, slo=Slo(), executors=3)  # type: ignore[arg-type]
+        with pytest.raises(InvalidValueError, match=r"^mode 'passive' is not known"):
+            attach(query, slo=Slo(), executors=(1, 3), mode="passive")
+    finally:
+        query.stop()
+
+
+def test_a_query_that_does_not_go_on_in_micro_batches_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    query = (
+        spark.readStream.format("rate").load().writeStream.format("noop").trigger(availableNow=True)
+        .option("checkpointLocation", str(tmp_path)).start()
+    )  # fmt: skip
+    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
+        attach(query, slo=Slo(), executors=(1, 3))
+    query.stop()

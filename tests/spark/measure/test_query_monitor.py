@@ -1,0 +1,119 @@
+"""A query measured from outside. Files make the batches: each is there when the test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.control.clock import WallClock
+from penstock.model import PenstockError
+from penstock.spark.executors.executors import Executor
+from penstock.spark.executors.state_holders import state_holders
+from penstock.spark.measure.query_monitor import JOB, QueryMonitor
+from penstock.spark.measure.stage_work import StageWork
+
+pytestmark = pytest.mark.spark
+
+Feed = Callable[[int], None]
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    """Adds a file of that many records."""
+    (tmp_path / "in").mkdir()
+
+    def add(count: int) -> None:
+        number = len(list((tmp_path / "in").iterdir()))
+        (tmp_path / "in" / f"{number}.txt").write_text("".join(f"{i}\n" for i in range(count)), encoding="utf-8")
+
+    return add
+
+
+@pytest.fixture
+def query(spark: SparkSession, tmp_path: Path, feed: Feed) -> Iterator[StreamingQuery]:
+    words = spark.readStream.format("text").option("maxFilesPerTrigger", 1).load(str(tmp_path / "in"))
+    started = (
+        words.groupBy("value").count().writeStream.format("noop").outputMode("update")
+        .option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    )  # fmt: skip
+    feed(5)
+    started.processAllAvailable()
+    yield started
+    started.stop()
+
+
+def watch(spark: SparkSession, query: StreamingQuery, settled_at: float = 0.0) -> QueryMonitor:
+    monitor = QueryMonitor(
+        query,
+        StageWork(spark.sparkContext, str(query.runId)),
+        lambda: [Executor("1", 4), Executor("2", 4)],
+        WallClock(),
+        batch_seconds=5.0,
+        settled_at=lambda: settled_at,
+    )
+    assert list(monitor.read()) == []  # what happened before somebody looked has no beginning
+    return monitor
+
+
+def test_a_window_holds_the_batches_since_the_last_look(spark: SparkSession, query: StreamingQuery, feed: Feed) -> None:
+    monitor = watch(spark, query)
+    feed(30)
+    feed(12)
+    query.processAllAvailable()
+    [sample] = monitor.read()
+    job = sample.operators[JOB]
+    assert (job.records_in, job.parallelism, sample.executors) == (42, 8, 2)
+    assert sample.throughput == pytest.approx(42 / sample.seconds)
+    assert job.useful_seconds is not None
+    assert job.useful_seconds > 0
+    assert sample.processing_latency_ms is not None
+    assert monitor.most_tasks == 4  # the shuffle's partitions
+    assert not sample.warm_up
+
+
+def test_a_source_that_does_not_report_its_lag_is_named_and_nothing_is_made_up(
+    spark: SparkSession, query: StreamingQuery, feed: Feed
+) -> None:
+    monitor = watch(spark, query)
+    feed(30)
+    query.processAllAvailable()
+    [sample] = monitor.read()
+    assert (sample.backlog, sample.event_latency_ms) == (None, None)
+    assert sample.job_input_rate > 0
+    [source] = monitor.silent_sources
+    assert source.startswith("FileStreamSource")
+
+
+def test_a_query_that_waits_for_data_was_offered_nothing(spark: SparkSession, query: StreamingQuery) -> None:
+    monitor = watch(spark, query)
+    [idle] = monitor.read()
+    [later] = monitor.read()
+    assert (idle.input_rate, idle.throughput, idle.operators[JOB].useful_seconds) == (0, 0, 0)
+    assert later.t == pytest.approx(idle.end)
+
+
+def test_a_window_that_began_before_a_change_had_settled_is_marked(spark: SparkSession, query: StreamingQuery) -> None:
+    [sample] = watch(spark, query, settled_at=WallClock().now() + 60).read()
+    assert sample.warm_up
+
+
+def test_a_query_that_has_ended_is_not_measured(spark: SparkSession, query: StreamingQuery) -> None:
+    monitor = watch(spark, query)
+    query.stop()
+    with pytest.raises(PenstockError, match="the query has ended"):
+        monitor.read()
+
+
+def test_who_holds_state_is_known(spark: SparkSession, query: StreamingQuery, tmp_path: Path) -> None:
+    assert state_holders(spark.sparkContext, query) == {"driver"}
+    stateless = (
+        spark.readStream.format("text").load(str(tmp_path / "in")).writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path / "other")).start()
+    )  # fmt: skip
+    stateless.processAllAvailable()
+    assert state_holders(spark.sparkContext, stateless) == set()
+    stateless.stop()

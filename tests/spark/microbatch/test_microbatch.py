@@ -1,0 +1,209 @@
+"""The micro-batch engine on real Spark: what it promises while its plan changes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.load.curves import constant
+from penstock.model import Plan, Sample
+from penstock.spark import Function, Pipeline, files, replay, table
+from penstock.spark.dry_run import dry_run
+from penstock.spark.io.endpoints import Sink
+from penstock.spark.io.replayed import Replay
+from penstock.spark.microbatch.engine import WARM_UP_BATCHES, MicroBatchEngine
+from spark_jobs import as_text, until, working
+
+pytestmark = pytest.mark.spark
+
+
+def engine_of(spark: SparkSession, job: Pipeline, plan: Plan, folder: Path) -> MicroBatchEngine:
+    return MicroBatchEngine(
+        spark, job, dry_run(spark, job), plan, str(folder / "checkpoint"), batch_seconds=0.05
+    )  # fmt: skip
+
+
+def diamond(source: Replay, sink: Sink) -> Pipeline:
+    """parse feeds left and right, and both feed store; the right way is Python."""
+
+    def to_upper(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for frame in frames:
+            yield frame.assign(text=frame.text.str.upper())
+
+    job = Pipeline("diamond", source=source)
+    parse = job.operator("parse", as_text)
+    left = job.operator("left", lambda frame: frame.where("crc32(value) % 2 = 0").select("text"), after=parse)
+    right = job.operator(
+        "right",
+        lambda frame: frame.where("crc32(value) % 2 = 1").select("text").mapInPandas(to_upper, "text string"),
+        after=parse,
+        key="text",
+    )
+    store = job.operator("store", lambda frame: frame, after=[left, right])
+    job.sink(sink, after=store)
+    return job
+
+
+def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """A hundred thousand records through a fan-out and a fan-in, the plan never the same for more than two batches."""
+    source = replay(constant(1e6, 0.1), max_records_per_batch=3_000)
+    job = diamond(source, files(str(tmp_path / "out")))
+    dice = random.Random(5)
+    engine = engine_of(spark, job, Plan.smallest(job.topology()), tmp_path)
+    engine.start()
+    written = tmp_path / "out"
+
+    def batches() -> int:
+        return len(list(written.glob("batch=*/_SUCCESS"))) if written.exists() else 0
+
+    for change in range(30):
+        engine.apply(Plan({name: dice.randint(1, 6) for name in job.steps}))
+        until(lambda change=change: batches() > change, "the next batch", engine)  # type: ignore[misc]
+    until(lambda: engine.read() and engine.backlog == 0 and batches() >= 34, "the end of the records", engine)
+    engine.stop()
+    rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)", "max(cast(text as long))")
+    assert rows.first() == (100_000, 100_000, 99_999)
+
+
+def run_until(engine: MicroBatchEngine, enough: int) -> list[Sample]:
+    """Start, and collect samples of a job that has warmed up until there are `enough`."""
+    seen: list[Sample] = []
+    engine.start()
+
+    def read() -> bool:
+        seen.extend(sample for sample in engine.read() if not sample.warm_up)
+        return len(seen) >= enough
+
+    until(read, "samples", engine)
+    engine.stop()
+    return seen
+
+
+def test_what_the_monitor_tells_is_what_happened(spark: SparkSession, tmp_path: Path) -> None:
+    job = Pipeline("known", source=replay(constant(100.0, 3_600.0)))
+    parse = job.operator("parse", as_text)
+    work = job.operator("work", working(5), after=parse)
+    half = job.operator("half", lambda frame: frame.where("crc32(value) % 2 = 0"), after=work)
+    job.sink(files(str(tmp_path / "out")), after=half)
+    plan = Plan({"parse": 1, "work": 2, "half": 1})
+    sample = run_until(engine_of(spark, job, plan, tmp_path), 3)[-1]
+
+    assert {name: operator.parallelism for name, operator in sample.operators.items()} == dict(plan.parallelism)
+    assert sample.operators["work"].records_in == sample.operators["parse"].records_out
+    assert sample.operators["half"].records_in == sample.operators["work"].records_out
+    done = sample.operators["parse"].records_in
+    assert done == pytest.approx((sample.throughput or 0) * sample.seconds)
+    useful = sample.operators["work"].useful_seconds
+    assert done is not None
+    assert useful is not None
+    assert useful >= 0.005 * done  # the operator slept as long as that
+    assert sample.event_latency_ms is not None
+    assert sample.processing_latency_ms is not None
+    assert None not in (sample.event_latency_ms.p50, sample.event_latency_ms.p99, sample.input_rate, sample.backlog)
+    assert (sample.event_latency_ms.p99 or 0) >= (sample.processing_latency_ms.p50 or 0)
+
+
+def test_the_first_batches_after_a_change_warm_up(spark: SparkSession, tmp_path: Path) -> None:
+    job = Pipeline("warming", source=replay(constant(100.0, 3_600.0)))
+    job.operator("only", as_text)
+    job.sink(files(str(tmp_path / "out")), after="only")
+    engine = engine_of(spark, job, Plan({"only": 1}), tmp_path)
+    engine.start()
+    seen: list[Sample] = []
+
+    def settled(parallelism: int) -> bool:
+        seen.extend(engine.read())
+        last = seen[-1] if seen else None
+        return last is not None and not last.warm_up and last.operators["only"].parallelism == parallelism
+
+    until(lambda: settled(1), "a job that has warmed up", engine)
+    engine.apply(Plan({"only": 3}))
+    until(lambda: settled(3), "a job that has warmed up again", engine)
+    engine.stop()
+    story = [(sample.operators["only"].parallelism, sample.warm_up) for sample in seen]
+    assert list(dict.fromkeys(story)) == [(1, True), (1, False), (3, True), (3, False)]
+    assert WARM_UP_BATCHES >= 1
+
+
+def test_an_operator_that_feeds_two_others_is_computed_once(spark: SparkSession, tmp_path: Path) -> None:
+    calls = spark.sparkContext.accumulator(0)
+
+    def counting(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for frame in frames:
+            calls.add(len(frame))
+            yield frame
+
+    job = Pipeline("once", source=replay(constant(1e6, 0.001)))
+    first = job.operator("first", lambda frame: frame.select("offset").mapInPandas(counting, "offset long"))
+    kept: list[int] = []
+    for name in ("left", "right"):
+        job.operator(name, lambda frame: frame, after=first)
+        job.sink(Function(lambda frame, batch: kept.extend(row.offset for row in frame.collect())), after=name)
+    engine = engine_of(spark, job, Plan.smallest(job.topology()), tmp_path)
+    engine.start()
+    until(lambda: len(kept) >= 2_000, "all records", engine)
+    engine.stop()
+    assert sorted(kept) == sorted([*range(1_000), *range(1_000)])
+    assert calls.value == 1_000
+
+
+def test_an_operators_filter_runs_behind_its_own_shuffle(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark would push it to the other side, where it runs with another parallelism than the plan says."""
+    job = Pipeline("wall", source=replay(constant(1e6, 0.001)))
+    job.operator("few", lambda frame: frame.where("offset < 10"))
+    job.sink(files(str(tmp_path / "out")), after="few")
+    engine = engine_of(spark, job, Plan({"few": 2}), tmp_path)
+    engine.start()
+    seen: list[Sample] = []
+
+    def read() -> bool:
+        seen.extend(engine.read())
+        return sum(sample.operators["few"].records_in or 0 for sample in seen) >= 1_000
+
+    until(read, "all records", engine)
+    engine.stop()
+    assert sum(sample.operators["few"].records_in or 0 for sample in seen) == 1_000
+    assert sum(sample.operators["few"].records_out or 0 for sample in seen) == 10
+
+
+def test_a_table_is_kept_up_to_date(spark: SparkSession, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'counts.db'}"
+
+    def totals(frame: DataFrame) -> DataFrame:
+        return frame.selectExpr("offset % 3 as remainder", "offset").groupBy("remainder").agg({"offset": "max"})
+
+    job = Pipeline("totals", source=replay(constant(1e6, 0.001), max_records_per_batch=300))
+    job.operator("count", lambda frame: totals(frame).withColumnRenamed("max(offset)", "newest"))
+    job.sink(table(url, "totals", key="remainder"), after="count")
+    engine = engine_of(spark, job, Plan({"count": 2}), tmp_path)
+    engine.start()
+    until(lambda: engine.read() and engine.backlog == 0, "the end of the records", engine)
+    engine.stop()
+    import sqlalchemy as sa
+
+    with sa.create_engine(url).connect() as connection:
+        rows = connection.execute(sa.text("select remainder, newest from totals order by remainder")).all()
+    assert [tuple(row) for row in rows] == [(0, 999), (1, 997), (2, 998)]
+
+
+def test_a_job_started_again_goes_on_where_it_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    source = replay(constant(1e6, 0.01), max_records_per_batch=1_000)
+    job = Pipeline("again", source=source)
+    job.operator("only", as_text)
+    job.sink(files(str(tmp_path / "out")), after="only")
+    written = tmp_path / "out"
+    first = engine_of(spark, job, Plan({"only": 1}), tmp_path)
+    first.start()
+    until(lambda: len(list(written.glob("batch=*/_SUCCESS"))) >= 3, "some batches", first)
+    first.stop()
+    second = engine_of(spark, job, Plan({"only": 2}), tmp_path)
+    second.start()
+    until(lambda: second.read() and second.backlog == 0, "the rest", second)
+    second.stop()
+    rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)")
+    assert rows.first() == (10_000, 10_000)

@@ -1,0 +1,232 @@
+"""The real-time engine with a real Spark and a real Kafka."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from penstock.model import Plan, Sample
+from penstock.spark.dry_run import dry_run
+from penstock.spark.io.kafka_topic import kafka
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.realtime.slots import NotEnoughSlotsError
+from penstock.spark.topics.offsets import Offsets
+
+pytestmark = pytest.mark.spark
+
+Until = Callable[[Callable[[], object]], None]
+
+
+def takes(milliseconds: float) -> Callable[[DataFrame], DataFrame]:
+    """An operator with a known service time, as one that asks another system for every record."""
+    wait = f"reflect('java.lang.Thread', 'sleep', cast({milliseconds} + 0 * length(value) as bigint))"
+    return lambda frame: frame.withColumn("waited", F.expr(wait)).where("waited = 'null'").drop("waited")
+
+
+def as_text(frame: DataFrame) -> DataFrame:
+    return frame.select(F.col("value").cast("string").alias("value"), "stamp")
+
+
+def marked(mark: str) -> Callable[[DataFrame], DataFrame]:
+    return lambda frame: frame.withColumn("value", F.concat("value", F.lit(mark)))
+
+
+def line(source: Any, sink: Any, **milliseconds: float) -> Pipeline:
+    """Operators of known service times, one behind the other."""
+    job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
+    after: Any = ()
+    for name, length in milliseconds.items():
+        after = job.operator(name, (lambda ms: lambda frame: takes(ms)(as_text(frame)))(length), after=after)
+    job.sink(kafka(sink.name, servers=sink.broker.servers), after=after)
+    return job
+
+
+def diamond(source: Any, sink: Any) -> Pipeline:
+    job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
+    read = job.operator("read", as_text)
+    left = job.operator("left", marked("l"), after=read)
+    right = job.operator("right", marked("r"), after=read)
+    joined = job.operator("join", lambda frame: frame, after=[left, right])
+    job.sink(kafka(sink.name, servers=sink.broker.servers), after=joined)
+    return job
+
+
+@contextmanager
+def running(
+    spark: SparkSession, job: Pipeline, checkpoint: str, *, batch_seconds: float = 1.0, **plan: int
+) -> Iterator[RealTimeEngine]:
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), Plan(plan), checkpoint, batch_seconds=batch_seconds)
+    engine.start()
+    try:
+        yield engine
+    finally:
+        engine.stop()
+
+
+def test_every_record_arrives_through_thirty_random_changes(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(2), new_topic(2)
+    records, changes = 100_000, 30
+    choose = random.Random(7)
+    changed = threading.Event()
+
+    def send() -> None:
+        """A steady stream while the plan changes; then the rest at once."""
+        for first in range(0, records, 50):
+            source.send(*(b"%d" % i for i in range(first, first + 50)))
+            changed.wait(0.04)
+
+    sender = threading.Thread(target=send)
+    with running(spark, diamond(source, sink), checkpoint, read=1, left=1, right=1, join=1) as engine:
+        sender.start()
+        until(sink.read)
+        for _ in range(changes):
+            name = choose.choice(engine.topology.names)
+            other = choose.choice([k for k in (1, 2, 3) if k != engine.plan()[name]])
+            engine.apply(engine.plan().changed({name: other}))
+        changed.set()
+        sender.join()
+        until(lambda: len(sink.read()) >= 2 * records and len(set(sink.seen)) == 2 * records)
+        assert len(engine.changes) == changes
+        assert all(len(change.segments) == 1 for change in engine.changes)
+    until(lambda: Offsets(sink.broker.servers).ends([sink.name]) == {sink.name: len(sink.read())})
+    seen = Counter(sink.read())
+    assert seen.keys() == {b"%d%s" % (i, mark) for i in range(records) for mark in (b"l", b"r")}
+    assert engine.duplicates == seen.total() - len(seen)
+
+
+def test_an_overload_is_seen_while_its_batch_still_runs(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, line(source, sink, slow=5), checkpoint, slow=1) as engine:
+        source.send(*(b"%d" % i for i in range(3000)))
+        samples: list[Sample] = []
+
+        def is_late(sample: Sample) -> bool:
+            """Much is waiting, and no batch has ended that could have told the latency."""
+            return (sample.backlog or 0) > 1000 and sample.event_latency_ms is None
+
+        def is_seen() -> bool:
+            samples.extend(engine.read())
+            return any(map(is_late, samples))
+
+        until(is_seen)
+        seen = next(filter(is_late, samples))
+        assert seen.operators["slow"].queue == 0  # what waits for a root is the job's backlog
+        assert seen.throughput is not None
+        assert seen.throughput < 250  # 5 ms a record
+
+
+def test_useful_time_is_that_of_the_operator(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, line(source, sink, short=4, long=20), checkpoint, batch_seconds=2, short=1, long=2) as engine:
+        samples: list[Sample] = []
+
+        def is_measured() -> bool:
+            source.send(b"one", b"more")
+            samples.extend(s for s in engine.read() if not s.warm_up and s.operators["long"].records_in)
+            return len(samples) >= 2
+
+        until(is_measured)
+        sample = samples[-1]
+        for name, seconds in (("short", 0.004), ("long", 0.020)):
+            operator = sample.operators[name]
+            assert operator.useful_seconds is not None
+            assert operator.records_in is not None
+            assert operator.useful_seconds / operator.records_in == pytest.approx(seconds, rel=0.25)
+            assert operator.records_out == operator.records_in
+        assert sample.processing_latency_ms is not None
+        assert sample.event_latency_ms is not None
+        assert sample.processing_latency_ms.p50 is not None
+        assert sample.processing_latency_ms.p50 >= 24
+        assert sample.event_latency_ms.p50 is not None
+        assert sample.event_latency_ms.p50 >= sample.processing_latency_ms.p50
+
+
+def test_a_change_restarts_only_the_segments_that_it_touches(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, diamond(source, sink), checkpoint, read=1, left=1, right=1, join=1) as engine:
+
+        def runs() -> dict[str, str]:
+            return {q.name.split(": ")[1]: str(q.runId) for q in spark.streams.active if q.name is not None}
+
+        before = runs()
+        engine.apply(engine.plan().changed(left=3))
+        after = runs()
+        assert {name for name in before if before[name] != after[name]} == {"left"}
+        assert engine.changes[-1].segments == ("left",)
+        source.send(b"x")
+        until(lambda: sorted(sink.read()) == [b"xl", b"xr"])
+
+
+def test_more_slots_than_there_are_is_refused_and_the_old_plan_runs_on(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(2), new_topic()
+    with running(spark, line(source, sink, one=0, two=0), checkpoint, one=1, two=1) as engine:
+        with pytest.raises(NotEnoughSlotsError, match="needs 19 slots, but only 16 are available"):
+            engine.apply(Plan({"one": 9, "two": 8}))
+        assert engine.plan() == Plan({"one": 1, "two": 1})
+        source.send(b"still here")
+        until(lambda: sink.read() == [b"still here"])
+
+
+def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    """Somebody else took the slots between counting and starting."""
+    source, sink = new_topic(), new_topic()
+    job = line(source, sink, one=0)
+    engine = RealTimeEngine(
+        spark, job, dry_run(spark, job), Plan({"one": 1}), checkpoint, batch_seconds=1, ask_for_slots=lambda slots: True
+    )
+    engine.start()
+    try:
+        with pytest.raises(Exception, match="the old plan is in force again"):
+            engine.apply(Plan({"one": 20}))
+        source.send(b"still here")
+        until(lambda: sink.read() == [b"still here"])
+    finally:
+        engine.stop()
+
+
+def test_a_broker_that_goes_away_and_comes_back_costs_no_record(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, line(source, sink, one=0), checkpoint, one=1) as engine:
+        source.send(*(b"%d" % i for i in range(500)))
+        until(lambda: len(sink.read()) >= 100)
+        source.broker.kill()
+        until(lambda: engine._offsets.ends([source.name]) is None)
+        assert engine.read() is not None  # the controller goes on as well
+        source.broker.restart()
+        source.send(*(b"%d" % i for i in range(500, 1000)))
+        until(lambda: len(set(sink.read())) == 1000)
+        assert engine.failure is None
+
+
+def test_a_job_goes_on_from_its_checkpoint(spark: SparkSession, new_topic: Any, checkpoint: str, until: Until) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, diamond(source, sink), checkpoint, read=1, left=1, right=1, join=1) as engine:
+        source.send(b"before")
+        until(lambda: len(sink.read()) == 2 and any(s.throughput for s in engine.read()))
+    source.send(b"between")
+    with running(spark, diamond(source, sink), checkpoint, read=2, left=1, right=2, join=1):
+        until(lambda: {b"betweenl", b"betweenr"} <= set(sink.read()))
+    assert {b"beforel", b"beforer"} <= set(sink.read())
