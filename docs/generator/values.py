@@ -31,7 +31,10 @@ def reasons_page() -> str:
         "Reasons",
         "Every decision has a reason: a code for programs and a sentence for people. A guard that changed the plan "
         "adds a reason of its own.",
-        table(["code", "meaning"], [[code(each.value), each.meaning] for each in ReasonCode]),
+        table(
+            ["code", "given by", "meaning"],
+            [[code(each.value), f"the {each.origin}", each.meaning] for each in ReasonCode],
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from penstock.control.deadline import Deadline, StillBusyError, TooSlowError
 from penstock.control.ports import Actuator, Clock, Monitor, Store
-from penstock.control.think import as_learner, foresee, sentence, teach, think
+from penstock.control.think import as_learner, forecast, sentence, teach, think
 from penstock.forecast import Forecaster
 from penstock.guards import Guard, cycles_to_remember
 from penstock.model import (
@@ -27,6 +27,7 @@ from penstock.model import (
     Topology,
     Worker,
 )
+from penstock.performance.sequential import ConcurrentView
 from penstock.policies import Policy, State
 
 log = logging.getLogger("penstock")
@@ -68,6 +69,7 @@ class Loop:
     guards: Sequence[Guard] = ()
     forecaster: Forecaster | None = None
     execution: Execution = Execution.CONCURRENT
+    trigger_seconds: float = 0.0
     workers: tuple[Worker, ...] = ()
     mode: Mode = Mode.ACTIVE
     settings: Settings = field(default_factory=Settings)
@@ -75,6 +77,8 @@ class Loop:
     def __post_init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
         self._unseen = 0  # how many of the newest samples nobody has learnt from yet
+        sequential = self.execution is Execution.SEQUENTIAL
+        self._view = ConcurrentView(self.slo, self.trigger_seconds) if sequential else None
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
         self._history: deque[Cycle] = deque(maxlen=max(needed, self.settings.remembered_cycles))
         self._deadline = Deadline(self.settings.policy_limit_seconds)
@@ -106,7 +110,7 @@ class Loop:
         if not cycles or cycles[-1].before.parallelism.keys() != set(self.topology.names):
             return None
         self._history.extend(c for c in cycles if c.before.parallelism.keys() == set(self.topology.names))
-        samples = [sample for cycle in self._history for sample in cycle.samples if not sample.warm_up]
+        samples = self._analyse([sample for cycle in self._history for sample in cycle.samples])
         self._samples.extend(samples)
         if self.forecaster is not None:
             _take_up(self.forecaster.name, partial(teach, self.forecaster, samples))
@@ -138,14 +142,14 @@ class Loop:
             return hold(ReasonCode.MONITOR_FAILED, trouble)
         try:
             measured = tuple(self.monitor.read())
-            fresh = self._new(measured)
+            fresh = self._analyse(measured)
         except Exception as error:
             return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {sentence(error)}")
         samples = measured
         self._samples.extend(fresh)
         self._unseen = min(self._unseen + len(fresh), len(self._samples))
         if samples and all(sample.warm_up for sample in samples):
-            return hold(ReasonCode.WARMING_UP, "the job is still settling after a change")
+            return hold(ReasonCode.WARMING_UP, "the job is warming up after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
         age = t - self._samples[-1].end
@@ -164,10 +168,17 @@ class Loop:
             log.debug("policy failed", exc_info=True)
             return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
 
-    def _new(self, measured: Sequence[Sample]) -> list[Sample]:
-        """The windows that count and were not seen before: a monitor that starts again may show one twice."""
+    def _analyse(self, measured: Sequence[Sample]) -> list[Sample]:
+        """The windows that count and were not seen before, as policies see them; the store keeps what was measured.
+
+        A monitor that starts again may show a window twice. Windows of warming up do not count, but their batches show
+        what a batch costs.
+        """
         newest = self._samples[-1].end if self._samples else -math.inf
-        return [sample for sample in measured if not sample.warm_up and sample.end > newest]
+        fresh = [sample for sample in measured if sample.end > newest]
+        if self._view is not None:
+            fresh = [self._view.of(sample) for sample in fresh]
+        return [sample for sample in fresh if not sample.warm_up]
 
     def _observe(self, t: float, plan: Plan) -> Observation:
         return Observation(
@@ -179,8 +190,8 @@ class Loop:
         """Runs under the deadline: a forecaster may take its time as well as a policy."""
         if self.forecaster is not None:
             fresh = observation.samples[len(observation.samples) - unseen :]
-            forecast = foresee(self.forecaster, fresh, self.settings.interval_seconds)
-            observation = replace(observation, forecast=forecast)
+            expected = forecast(self.forecaster, fresh, self.settings.interval_seconds)
+            observation = replace(observation, forecast=expected)
         return think(self.policy, self.guards, observation, unseen)
 
     # Act and remember ------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def _learns(policy: type) -> bool:
     return issubclass(policy, Learner)
 
 
-def foresee(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: float) -> Forecast | None:
+def forecast(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: float) -> Forecast | None:
     """What the forecaster expects once it has learnt from the new samples; None if it cannot tell yet."""
     try:
         teach(forecaster, fresh)
@@ -73,7 +73,7 @@ def foresee(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: floa
 def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
     """Tell a forecaster the input rates that were measured."""
     for sample in samples:
-        if sample.input_rate is not None:
+        if sample.job_input_rate is not None:
             forecaster.learn(sample.end, sample.job_input_rate)
 
 

@@ -42,20 +42,47 @@ DEFAULT_ORDER = (
 )
 
 
-def chain(options: Mapping[str, Mapping[str, Any] | None] | None = None) -> tuple[Guard, ...]:
+GuardOptions = Mapping[str, Mapping[str, Any] | Guard | None]
+"""What is said of guards: options by name, None for a guard that is left out, or under a new name a guard of one's own."""
+
+
+def only(**kept: Mapping[str, Any] | Guard) -> GuardOptions:
+    """All guards left out but these.
+
+    >>> [guard.name for guard in chain(only(patience={"seconds": 60.0}))], chain(only())
+    (['patience'], ())
+    """
+    return {**dict.fromkeys(DEFAULT_ORDER), **kept}
+
+
+def chain(options: GuardOptions | None = None, rounding: Guard | None = None) -> tuple[Guard, ...]:
     """Every guard in its place, with its own options; None leaves a guard out.
 
-    Without options the quota and the calendar let everything pass.
+    Without options the quota and the calendar let everything pass. A guard under another name than these vets before
+    the bounds. `rounding` makes a plan one that the engine can carry out: it vets behind those that change a plan and
+    before those that only hold it.
 
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
     ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
     """
-    given = options or {}
-    for name in given:
-        if name not in DEFAULT_ORDER:
-            raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
-    kept = (name for name in DEFAULT_ORDER if given.get(name, {}) is not None)
-    return tuple(GUARDS.create(name, given.get(name)) for name in kept)
+    given: dict[str, Mapping[str, Any] | Guard | None] = dict.fromkeys(DEFAULT_ORDER, {}) | dict(options or {})
+    if rounding is not None:
+        given[rounding.name] = rounding
+    made: dict[str, Guard] = {}
+    for name, wish in given.items():
+        if isinstance(wish, Mapping) or wish is None:
+            if name not in DEFAULT_ORDER:
+                raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
+            if wish is not None:
+                made[name] = GUARDS.create(name, wish)
+        else:
+            made[name] = wish
+    order = [*DEFAULT_ORDER]
+    order[order.index("bounds") : order.index("bounds")] = [name for name in made if name not in DEFAULT_ORDER]
+    if rounding is not None:
+        order.remove(rounding.name)
+        order.insert(order.index("stabilisation"), rounding.name)
+    return tuple(made[name] for name in order if name in made)
 
 
 def cycles_to_remember(guards: Iterable[Guard], interval_seconds: float) -> int:

@@ -22,7 +22,7 @@ def throughput(windows: Windows) -> float | None:
 
 
 def input_rate(windows: Windows) -> float | None:
-    return _mean(windows, lambda window: None if window.input_rate is None else window.job_input_rate)
+    return _mean(windows, lambda window: window.job_input_rate)
 
 
 def latency_ratio(before: Windows, after: Windows, target: str, slo: Slo) -> float | None:

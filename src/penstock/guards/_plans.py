@@ -60,11 +60,6 @@ def differences(asked: Plan, granted: Plan) -> str:
     )
 
 
-def wanted(decision: Decision) -> Plan:
-    """What the policy asked for, before any guard spoke."""
-    return decision.wanted or decision.plan
-
-
 def rolled_back(decision: Decision) -> bool:
     """Whether the plan is one that served well before: limits on the way to something new do not apply to it."""
     return any(verdict.reason.code is ReasonCode.ROLL_BACK for verdict in decision.verdicts)

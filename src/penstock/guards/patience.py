@@ -6,21 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.guards import Guard
-from penstock.guards._plans import Part, differences, resized, rolled_back, size, wanted
-from penstock.model import Cycle, Decision, Observation, ReasonCode
+from penstock.guards._plans import Part, differences, resized, rolled_back, size
+from penstock.model import Cycle, Decision, Observation, Origin, ReasonCode
 from penstock.model.errors import check_number
 from penstock.model.options import option
-
-IGNORANCE = frozenset({
-    ReasonCode.SWITCHED_OFF,
-    ReasonCode.MISSING_METRICS,
-    ReasonCode.STALE_METRICS,
-    ReasonCode.WARMING_UP,
-    ReasonCode.MONITOR_FAILED,
-    ReasonCode.POLICY_FAILED,
-    ReasonCode.POLICY_TOO_SLOW,
-})  # fmt: skip
-"""Decisions for these reasons say nothing about what the job needs."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +54,13 @@ class Patience(Guard):
 
 
 def _is_opinion(cycle: Cycle, decision: Decision) -> bool:
-    """Whether a cycle tells what this policy thought of this job, which may have had other operators once."""
+    """Whether a cycle shows what this policy thought of this job, which may have had other operators once.
+
+    When the loop itself held, the decision says nothing about what the job needs.
+    """
     earlier = cycle.decision
     same_job = earlier.plan.parallelism.keys() == decision.plan.parallelism.keys()
-    return same_job and earlier.policy == decision.policy and earlier.reason.code not in IGNORANCE
+    return same_job and earlier.policy == decision.policy and earlier.reason.code.origin is not Origin.LOOP
 
 
 def _lowest(part: Part, asked: int, needs: tuple[Decision, ...], observation: Observation) -> int:
@@ -78,4 +70,4 @@ def _lowest(part: Part, asked: int, needs: tuple[Decision, ...], observation: Ob
         return asked
     if not needs:
         return present
-    return min(present, max(size(wanted(need), part) or 0 for need in needs))
+    return min(present, max(size(need.wanted, part) or 0 for need in needs))

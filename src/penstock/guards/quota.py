@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from penstock.guards import Guard
 from penstock.guards._limits import Group, groups, inside
-from penstock.guards._plans import differences, wanted
+from penstock.guards._plans import differences
 from penstock.model import Decision, Execution, Observation, Plan, ReasonCode, Topology
 from penstock.model.errors import check_whole
 from penstock.model.options import option
@@ -41,7 +41,7 @@ class Quota(Guard):
         if execution is Execution.SEQUENTIAL:
             plan = inside(asked.changed({name: min(k, self.slots) for name, k in asked.parallelism.items()}), topology)
         else:
-            plan = asked.changed(_shared_out(self.slots, asked, inside(wanted(decision), topology), topology))
+            plan = asked.changed(_shared_out(self.slots, asked, inside(decision.wanted, topology), topology))
         if plan == decision.plan:
             return decision
         least = execution.slots(plan)

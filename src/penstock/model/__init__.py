@@ -1,16 +1,17 @@
 """What everyone speaks: values with units in their names, refused where they are made. Standard library only."""
 
-from penstock.model.decision import Decision, Expected, Reason, ReasonCode, Verdict, direction
+from penstock.model.decision import Decision, Expected, Origin, Reason, ReasonCode, Verdict, direction
 from penstock.model.errors import InvalidValueError, MissingFigureError, PenstockError
 from penstock.model.frozen import FrozenMap
 from penstock.model.observation import Cycle, Forecast, Mode, Observation
 from penstock.model.plan import Execution, Plan, Worker
-from penstock.model.sample import Latency, OperatorSample, Sample
+from penstock.model.sample import Batch, Latency, OperatorSample, Sample
 from penstock.model.slo import Slo, duration
 from penstock.model.topology import Actuation, Operator, Topology
 
 __all__ = [
     "Actuation",
+    "Batch",
     "Cycle",
     "Decision",
     "Execution",
@@ -24,6 +25,7 @@ __all__ = [
     "Observation",
     "Operator",
     "OperatorSample",
+    "Origin",
     "PenstockError",
     "Plan",
     "Reason",

@@ -5,53 +5,72 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from penstock.model.errors import check_number
 from penstock.model.frozen import FrozenMap
 from penstock.model.plan import Plan
 
 
+class Origin(StrEnum):
+    """Who gave a reason."""
+
+    POLICY = "policy"
+    LOOP = "loop"
+    GUARD = "guard"
+
+
+PASSES, FAILURE = "passes", "failure"
+
+
 class ReasonCode(StrEnum):
     """Why a plan is what it is. Programs match on the code; people read the sentence beside it.
 
-    >>> ReasonCode("draining").meaning
-    'a guard: nothing shrinks while a backlog drains'
+    `origin` says who gives the reason. A guard's reason that `passes` means "not now" or "not all of it": the same wish
+    may be granted later. After a `failure` the loop holds because something broke, not because the plan is right.
+
+    >>> draining = ReasonCode("draining")
+    >>> draining.origin, draining.passes, draining.failure, draining.meaning
+    (<Origin.GUARD: 'guard'>, True, False, 'nothing shrinks while a backlog drains')
     """
 
     _value_: str
+    origin: Origin
     meaning: str
+    passes: bool
+    failure: bool
 
-    def __new__(cls, code: str, meaning: str) -> Self:
+    def __new__(cls, code: str, origin: Origin, meaning: str, kind: str = "") -> Self:
         member = str.__new__(cls, code)
-        member._value_, member.meaning = code, meaning
+        member._value_, member.origin, member.meaning = code, origin, meaning
+        member.passes, member.failure = kind == PASSES, kind == FAILURE
         return member
 
-    SCALE_UP = "scale_up", "the policy: some operator needs more, none less"
-    SCALE_DOWN = "scale_down", "the policy: some operator needs less, none more"
-    REBALANCE = "rebalance", "the policy: some operators need more and some less"
-    STEADY = "steady", "the policy: the plan in force is the right one"
-    EXPLORE = "explore", "the policy: a learner tries a plan to learn from it"
-    RESTORE = "restore", "the policy: back to a plan left for a while"
+    SCALE_UP = "scale_up", Origin.POLICY, "some operator needs more, none less"
+    SCALE_DOWN = "scale_down", Origin.POLICY, "some operator needs less, none more"
+    REBALANCE = "rebalance", Origin.POLICY, "some operators need more and some less"
+    STEADY = "steady", Origin.POLICY, "the plan in force is the right one"
+    EXPLORE = "explore", Origin.POLICY, "a learner tries a plan to learn from it"
+    RESTORE = "restore", Origin.POLICY, "back to a plan left for a while"
 
     # The loop holds because it does not know better.
-    SWITCHED_OFF = "switched_off", "the loop holds: Penstock is switched off"
-    MISSING_METRICS = "missing_metrics", "the loop holds: a figure that the policy needs was not measured"
-    STALE_METRICS = "stale_metrics", "the loop holds: the newest measurement is too old to act on"
-    WARMING_UP = "warming_up", "the loop holds: the job is not itself yet after a change"
-    MONITOR_FAILED = "monitor_failed", "the loop holds: metrics, or the plan in force, could not be read"
-    POLICY_FAILED = "policy_failed", "the loop holds: the policy, a guard or the forecaster raised an error"
-    POLICY_TOO_SLOW = "policy_too_slow", "the loop holds: the policy did not answer within its time limit"
+    SWITCHED_OFF = "switched_off", Origin.LOOP, "Penstock is switched off"
+    MISSING_METRICS = "missing_metrics", Origin.LOOP, "a figure that the policy needs was not measured"
+    STALE_METRICS = "stale_metrics", Origin.LOOP, "the newest measurement is too old to act on"
+    WARMING_UP = "warming_up", Origin.LOOP, "the job is warming up after a change"
+    MONITOR_FAILED = "monitor_failed", Origin.LOOP, "metrics, or the plan in force, could not be read", FAILURE
+    POLICY_FAILED = "policy_failed", Origin.LOOP, "the policy, a guard or the forecaster raised an error", FAILURE
+    POLICY_TOO_SLOW = "policy_too_slow", Origin.LOOP, "the policy did not answer within its time limit"
 
-    BOUNDS = "bounds", "a guard: an operator would leave its limits, or tied operators would part"
-    STABILISING = "stabilising", "a guard: the last change has not settled yet"
-    PATIENCE = "patience", "a guard: more than this was needed a short while ago"
-    DRAINING = "draining", "a guard: nothing shrinks while a backlog drains"
-    MAX_STEP = "max_step", "a guard: the change is too large for one step"
-    QUOTA = "quota", "a guard: the plan takes more slots than the job was given"
-    BLACKOUT = "blackout", "a guard: the calendar lets nobody touch the job now"
-    INEFFECTIVE = "ineffective", "a guard: growing did not help the last time"
-    ROLL_BACK = "roll_back", "a guard: the last change made the job worse, or this one would repeat it"
+    BOUNDS = "bounds", Origin.GUARD, "an operator would leave its limits, or tied operators would part"
+    STABILISING = "stabilising", Origin.GUARD, "the last change has not settled yet", PASSES
+    PATIENCE = "patience", Origin.GUARD, "more than this was needed a short while ago", PASSES
+    DRAINING = "draining", Origin.GUARD, "nothing shrinks while a backlog drains", PASSES
+    MAX_STEP = "max_step", Origin.GUARD, "the change is too large for one step", PASSES
+    QUOTA = "quota", Origin.GUARD, "the plan takes more slots than the job was given"
+    BLACKOUT = "blackout", Origin.GUARD, "the calendar lets nobody touch the job now", PASSES
+    INEFFECTIVE = "ineffective", Origin.GUARD, "growing did not help the last time"
+    ROLL_BACK = "roll_back", Origin.GUARD, "the last change made the job worse, or this one would repeat it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +115,11 @@ class Decision:
     policy: str = ""
     expected: Expected | None = None
     figures: Mapping[str, Any] = field(default_factory=FrozenMap)
-    wanted: Plan | None = None
+    wanted: Plan = cast("Plan", None)  # the plan itself, unless a guard has changed it since
     verdicts: tuple[Verdict, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.wanted is None:
+        if cast("Plan | None", self.wanted) is None:
             object.__setattr__(self, "wanted", self.plan)
         if type(self.figures) is not FrozenMap:
             object.__setattr__(self, "figures", FrozenMap(self.figures))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.model.errors import InvalidValueError, check_number, check_required_number, check_whole
+from penstock.model.errors import (
+    InvalidValueError,
+    MissingFigureError,
+    check_number,
+    check_required_number,
+    check_whole,
+)
 from penstock.model.frozen import FrozenMap
 
 STATISTICS = ("mean", "p50", "p95", "p99")
@@ -80,6 +86,26 @@ class OperatorSample:
                 object.__setattr__(self, "records_from", FrozenMap(self.records_from))
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One finished micro-batch of a job whose operators run sequentially.
+
+    records         records that it took from the source
+    seconds         seconds that it took, planning and committing included
+    useful_seconds  slot-seconds that its tasks spent on records, over all operators
+    stage_seconds   seconds of it in which operators worked; in the rest the driver planned and committed
+    """
+
+    records: float
+    seconds: float
+    useful_seconds: float
+    stage_seconds: float
+
+    def __post_init__(self) -> None:
+        for name in ("records", "seconds", "useful_seconds", "stage_seconds"):
+            check_required_number(f"batch: {name}", getattr(self, name))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """A whole job over one window.
@@ -94,8 +120,10 @@ class Sample:
     processing_latency_ms  milliseconds from entering the job to leaving it
     event_latency_ms       milliseconds from a record's creation to its leaving the job
     dropped                records lost in the window: a full queue, a time-out, a restart
-    executors              executors that the job had, where the cluster tells
-    warm_up                the window fell on a change: true figures of a job that is not itself yet
+    executors              executors that the job had, where the cluster says
+    batches                the finished micro-batches of the window that were measured, oldest first; none where
+                           operators run concurrently
+    warm_up                whether the window fell on a change: its figures are those of a job that is warming up
     """
 
     t: float
@@ -108,13 +136,14 @@ class Sample:
     event_latency_ms: Latency | None = None
     dropped: float | None = None
     executors: int | None = None
+    batches: tuple[Batch, ...] = ()
     warm_up: bool = False
 
     def __post_init__(self) -> None:
         check_required_number("t", self.t)
         check_required_number("seconds", self.seconds)
         if self.seconds <= 0:
-            raise InvalidValueError("seconds", f"must be more than 0, not {self.seconds!r}")
+            raise InvalidValueError("seconds", f"must be positive, not {self.seconds!r}")
         if isinstance(self.input_rate, Mapping):
             for root, rate in self.input_rate.items():
                 check_required_number(f"input_rate of {root}", rate)
@@ -140,11 +169,17 @@ class Sample:
         return self.t + self.seconds
 
     @property
-    def job_input_rate(self) -> float:
-        """Records per second offered to the whole job; 0 where it was not measured."""
-        if isinstance(self.input_rate, Mapping):
-            return sum(self.input_rate.values())
-        return self.input_rate or 0.0
+    def job_input_rate(self) -> float | None:
+        """Records per second offered to the whole job; None where that was not measured."""
+        return sum(self.input_rate.values()) if isinstance(self.input_rate, Mapping) else self.input_rate
+
+    @property
+    def offered_rate(self) -> float:
+        """The same for those who cannot do without it: raises MissingFigureError where it was not measured."""
+        rate = self.job_input_rate
+        if rate is None:
+            raise MissingFigureError("input_rate")
+        return rate
 
     def input_rate_of(self, root: str) -> float | None:
         """Records per second offered to one root."""

@@ -31,7 +31,7 @@ def duration(field: str, value: str | timedelta) -> timedelta:
         except OverflowError:
             raise InvalidValueError(field, f"must be shorter than a million years, not {value!r}") from None
     if length <= timedelta(0):
-        raise InvalidValueError(field, f"must be longer than nothing, not {value!r}")
+        raise InvalidValueError(field, f"must be positive, not {value!r}")
     return length
 
 
@@ -101,9 +101,8 @@ def _in(unit: timedelta, length: str | timedelta | None) -> float | None:
 
 
 def _falls_behind(sample: Sample, tolerated_lag_seconds: float) -> bool:
-    if sample.backlog is None or sample.input_rate is None:
-        return False
-    return sample.backlog > tolerated_lag_seconds * sample.job_input_rate
+    rate = sample.job_input_rate
+    return sample.backlog is not None and rate is not None and sample.backlog > tolerated_lag_seconds * rate
 
 
 def _exceeds(latency: Latency | None, statistic: str, target: float | None) -> bool:

@@ -83,7 +83,7 @@ def backlog_model(
         if processing_latency_ms is None:
             raise MissingFigureError("processing_latency_ms")
     model = BacklogModel(
-        sample.job_input_rate, sample.backlog, processing_latency_ms, slo.event_latency_ms, limit_seconds
+        sample.offered_rate, sample.backlog, processing_latency_ms, slo.event_latency_ms, limit_seconds
     )
     return model if model.target_backlog > 0 else None
 
@@ -148,4 +148,4 @@ def catching_up(sample: Sample) -> bool:
     """Whether more left the job in this window than came in."""
     if sample.throughput is None or sample.input_rate is None:
         return False
-    return sample.throughput > sample.job_input_rate * (1.0 + WORKED_OFF)
+    return sample.throughput > sample.offered_rate * (1.0 + WORKED_OFF)

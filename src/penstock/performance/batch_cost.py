@@ -19,12 +19,12 @@ With k slots and r records per second, a batch keeps up if  o + (f + u r B) / k 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import fsum
 from statistics import median
 
-from penstock.model import Slo
+from penstock.model import Batch, Slo
 from penstock.performance.regression import least_squares
 
 LEAST_SHARE_OF_WORK = 0.1
@@ -52,21 +52,24 @@ class BatchCost:
         return (self.fixed / batch_seconds + self.per_record * rate) / share_of_work
 
 
-def fit(records: Sequence[float], slot_seconds: Sequence[float], overheads: Sequence[float]) -> BatchCost:
-    """The cost that batches of these sizes show. Batches of one size show nothing: all is the records' then.
+def fit(batches: Collection[Batch]) -> BatchCost:
+    """The cost that these batches show. Batches of one size show nothing: then all of it is the records'.
 
-    >>> cost = fit([10, 20, 30, 400], [1.1, 1.2, 1.3, 5.0], [0.2] * 4)
-    >>> round(cost.fixed, 9), round(cost.per_record, 9), fit([10, 10, 10], [1, 1, 1], [0, 0, 0]).per_record
-    (1.0, 0.01, 0.1)
+    >>> small, large = Batch(10, 1.3, 1.1, 1.1), Batch(400, 5.2, 5.0, 5.0)
+    >>> cost = fit([small, Batch(20, 1.4, 1.2, 1.2), Batch(30, 1.5, 1.3, 1.3), large])
+    >>> round(cost.fixed, 9), round(cost.per_record, 9), round(fit([small] * 3).per_record, 9)
+    (1.0, 0.01, 0.11)
     """
-    line = least_squares(records, slot_seconds)
+    records, useful = [each.records for each in batches], [each.useful_seconds for each in batches]
+    line = least_squares(records, useful)
     spread = fsum((n - line.x) ** 2 for n in records)
     per_record = ceiling = line.y / line.x if line.x else 0.0
     if len(records) > 2 and spread > 0:
-        misses = fsum((y - line.at(n)) ** 2 for n, y in zip(records, slot_seconds, strict=True))
+        misses = fsum((y - line.at(n)) ** 2 for n, y in zip(records, useful, strict=True))
         error = math.sqrt(misses / (len(records) - 2) / spread)
         per_record = min(max(line.slope + CAUTION * error, 0.0), ceiling)
-    return BatchCost(max(0.0, line.y - per_record * line.x), per_record, median(overheads))
+    overhead = median(max(0.0, each.seconds - each.stage_seconds) for each in batches)
+    return BatchCost(max(0.0, line.y - per_record * line.x), per_record, overhead)
 
 
 def batch_seconds(slo: Slo, trigger_seconds: float) -> float:

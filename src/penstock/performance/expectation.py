@@ -18,7 +18,7 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
         rates, inputs = true_rates(observation), input_rates(observation)
     except MissingFigureError:
         return None
-    offered = observation.latest.job_input_rate
+    offered = observation.latest.offered_rate
     if observation.forecast is not None and offered > 0:
         offered = observation.forecast.input_rate
     load = arriving(observation.topology, rates, inputs)

@@ -93,8 +93,9 @@ def input_rates(observation: Observation) -> dict[str, float]:
         if rate is None:
             raise MissingFigureError("input_rate", root)
         rates[root] = rate
-    if observation.forecast is not None and latest.job_input_rate > 0:
-        growth = observation.forecast.input_rate / latest.job_input_rate
+    offered = latest.offered_rate
+    if observation.forecast is not None and offered > 0:
+        growth = observation.forecast.input_rate / offered
         return {root: rate * growth for root, rate in rates.items()}
     return rates
 

@@ -38,7 +38,7 @@ class Drainer(Policy):
         if backlog is None:
             rates, inputs = true_rates(observation), input_rates(observation)
             base = by_name(throughput_parallelism(observation.topology, rates, inputs), observation.topology)
-            figures = {"target_throughput": latest.job_input_rate, "throughput_parallelism": base}
+            figures = {"target_throughput": latest.offered_rate, "throughput_parallelism": base}
             return Decision.move(before, before.changed(base), "nothing to drain: keep up", figures=figures)
         if latest.throughput is None:
             raise MissingFigureError("throughput")

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.model import MissingFigureError, Observation, Plan, ReasonCode, Topology
+from penstock.model import MissingFigureError, Observation, Plan, Topology
 from penstock.performance.backlog import catching_up
 from penstock.performance.bayesian.rate_library import Measurement
 from penstock.performance.bayesian.search_space import Configuration
-
-PASSING = {
-    ReasonCode.STABILISING,
-    ReasonCode.PATIENCE,
-    ReasonCode.DRAINING,
-    ReasonCode.MAX_STEP,
-    ReasonCode.BLACKOUT,
-}
-"""Guards that say "not now" or "not all at once": the same wish may be granted later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +21,6 @@ class Reading:
 def read(observation: Observation) -> Reading:
     """Raises MissingFigureError for whatever was not measured; latency only where it has a target."""
     sample, slo = observation.latest, observation.slo
-    if sample.input_rate is None:
-        raise MissingFigureError("input_rate")
     if sample.throughput is None:
         raise MissingFigureError("throughput")
     for name in observation.topology.names:
@@ -43,7 +32,7 @@ def read(observation: Observation) -> Reading:
         raise MissingFigureError("processing_latency_ms")
     return Reading(
         tuple(sample.operators[name].parallelism for name in observation.topology.names),
-        Measurement(sample.job_input_rate, sample.throughput, latency_ms),
+        Measurement(sample.offered_rate, sample.throughput, latency_ms),
     )
 
 
@@ -65,10 +54,10 @@ def refused(observation: Observation, reading: Reading) -> Configuration | None:
     if not observation.history:
         return None
     cycle = observation.history[-1]
-    wanted = None if cycle.decision.wanted is None else configuration_of(cycle.decision.wanted, observation.topology)
-    if not cycle.applied or wanted in (None, reading.configuration) or observation.latest.t < cycle.t:
+    wanted = configuration_of(cycle.decision.wanted, observation.topology)
+    if not cycle.applied or wanted == reading.configuration or observation.latest.t < cycle.t:
         return None
-    return None if any(verdict.reason.code in PASSING for verdict in cycle.decision.verdicts) else wanted
+    return None if any(verdict.reason.code.passes for verdict in cycle.decision.verdicts) else wanted
 
 
 def configuration_of(plan: Plan, topology: Topology) -> Configuration:

@@ -228,6 +228,6 @@ class AuTraScalePlus(AuTraScale):
 def load_of_one(observation: Observation) -> dict[str, float]:
     """Records per second that reach each operator for each one offered to the job; equal roots where none is."""
     topology, latest = observation.topology, observation.latest
-    offered = latest.job_input_rate
+    offered = latest.offered_rate
     shares = {root: (latest.input_rate_of(root) or 0.0) / offered if offered else 1.0 for root in topology.roots}
     return arriving(topology, true_rates(observation), shares)

@@ -63,7 +63,7 @@ class DpStream(Policy):
 
     def learn(self, observation: Observation) -> None:
         if observation.latest.input_rate is not None:
-            self._forecaster.learn(observation.latest.end, observation.latest.job_input_rate)
+            self._forecaster.learn(observation.latest.end, observation.latest.offered_rate)
 
     def state(self) -> Mapping[str, Any]:
         return {"forecaster": self.forecaster, "knows": self._forecaster.state()}

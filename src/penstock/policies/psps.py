@@ -107,7 +107,7 @@ class Psps(Policy):
             return observation
         forecaster = FORECASTERS.create(self.forecaster)
         for sample in observation.samples:
-            if sample.input_rate is not None:
+            if sample.job_input_rate is not None:
                 forecaster.learn(sample.end, sample.job_input_rate)
         rate = forecaster.predict(self.window_seconds)
         forecast = None if rate is None else Forecast(self.forecaster, rate)

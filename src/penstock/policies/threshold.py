@@ -71,10 +71,8 @@ class Threshold(Policy):
         before, latest = observation.samples[-2:]
         if latest.t - before.end > latest.seconds / 2:  # what grew while nobody measured is no sign of today
             return False
-        if latest.input_rate is None:
-            raise MissingFigureError("input_rate")
         growth = _backlog(latest) - _backlog(before)
-        return growth > self.backlog_growth * latest.job_input_rate * latest.seconds
+        return growth > self.backlog_growth * latest.offered_rate * latest.seconds
 
 
 def _busy(sample: Sample, name: str) -> float:

@@ -72,7 +72,7 @@ def point_of(sample: Sample, slo: Slo) -> Point:
     return Point(
         t=sample.t,
         seconds=sample.seconds,
-        input_rate=None if sample.input_rate is None else sample.job_input_rate,
+        input_rate=sample.job_input_rate,
         throughput=sample.throughput,
         backlog=sample.backlog,
         processing_latency_ms=latency(sample.processing_latency_ms),

@@ -10,15 +10,12 @@ from itertools import product
 
 from threadpoolctl import threadpool_limits
 
-from penstock.model import Cycle, PenstockError, ReasonCode
+from penstock.model import Cycle, PenstockError
 from penstock.policies import POLICIES
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.sweep import OpensSpark, spread
 from penstock.stores.memory import MemoryStore
-
-BROKEN = (ReasonCode.POLICY_FAILED, ReasonCode.MONITOR_FAILED)
-"""A job holds its plan then and goes on; in a comparison it would pass for a policy that likes its plan."""
 
 
 class BrokenRunError(PenstockError):
@@ -118,5 +115,5 @@ def _run(simulations: Sequence[Simulation], run: tuple[int, int]) -> Result:
 
 def _refuse_broken(cycle: Cycle) -> None:
     reason = cycle.decision.reason
-    if reason.code in BROKEN:
+    if reason.code.failure:  # the job holds its plan; in a comparison that would pass for a policy that likes its plan
         raise BrokenRunError(f"after {cycle.t:g} s: {reason.text}")

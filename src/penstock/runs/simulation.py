@@ -1,94 +1,121 @@
-"""Assembles the parts into something that runs. Nothing else does."""
+"""A simulated run: a workload under a policy, to the end of its load curve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
 
+from penstock.control.assembly import Steering, assemble
 from penstock.control.clock import Stopwatch
-from penstock.control.loop import Loop, Settings
-from penstock.control.ports import Store
-from penstock.forecast import Forecaster
-from penstock.guards import Guard
-from penstock.model import Cycle, InvalidValueError, Mode
+from penstock.model import Cycle, InvalidValueError, Latency
 from penstock.model.errors import check_number, check_whole
-from penstock.policies import Policy
-from penstock.runs.result import Result, result_of
+from penstock.runs.result import Result, percentiles
 from penstock.runs.workload import Workload
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Change
-from penstock.stores.memory import MemoryStore
+from penstock.stores import open_store
 
-Listener = Callable[[Cycle], None]
-"""Told of each cycle as it ends: a progress bar, a report."""
+OnCycle = Callable[[Cycle], None]
+"""Called with each cycle as it ends: a progress bar, a report."""
 
 MOST_STEPS = 1_000_000
-"""From one decision to the next, as the arrays of one window lie in memory."""
+"""From one decision to the next there are at most so many steps: the arrays of one window lie in memory."""
 
 
 @dataclass(frozen=True)
-class Simulation:
-    """A workload under a policy. `change` says what a new plan costs; None leaves it to the policy and the engine.
+class Simulation(Steering):
+    """A workload under a policy. The other fields are those of `Steering`.
 
-    `backlog` records wait in the source from the beginning.
+    seed          of all that is random
+    step_seconds  seconds that the simulator takes at a time
+    change        what a new plan costs; None leaves it to the policy and the engine
+    backlog       records that wait in the source from the beginning
     """
 
     workload: Workload
-    policy: Policy
-    guards: Sequence[Guard] = ()
-    forecaster: Forecaster | None = None
+    _: KW_ONLY
+    interval: str | timedelta = "60 s"
     seed: int = 0
-    mode: Mode = Mode.ACTIVE
-    decide_seconds: float = 60.0
     step_seconds: float = 1.0
     change: Change | None = None
     backlog: int = 0
-    store: Store = field(default_factory=MemoryStore)
 
     def __post_init__(self) -> None:
-        check_number("decide_seconds", self.decide_seconds, 1e-3)
+        super().__post_init__()
         check_number("step_seconds", self.step_seconds, 1e-3)
         check_whole("backlog", self.backlog)
-        if self.step_seconds > self.decide_seconds:
-            raise InvalidValueError("step_seconds", f"must not exceed decide_seconds, {self.decide_seconds:g}")
-        if self.decide_seconds > MOST_STEPS * self.step_seconds:
-            raise InvalidValueError("decide_seconds", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
+        if self.step_seconds > self.interval_seconds:
+            raise InvalidValueError("step_seconds", f"must not exceed the interval, {self.interval_seconds:g} s")
+        if self.interval_seconds > MOST_STEPS * self.step_seconds:
+            raise InvalidValueError("interval", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
 
-    def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
-        """Run to the end of the trace, one cycle every `decide_seconds`, or until `stopped` says so after one."""
-        job = self.workload.job
+    def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
+        """Run to the end of the trace, one cycle every `interval`, or until `stopped` says so after one."""
+        job, policy, interval = self.workload.job, self.chosen_policy(), self.interval_seconds
         # A policy from outside may be any class with a name and a way to decide.
-        own_way, measurements = getattr(self.policy, "actuation", None), getattr(self.policy, "measurements", 1)
+        own_way, measurements = getattr(policy, "actuation", None), getattr(policy, "measurements", 1)
         cluster = SimulatedCluster(
             job,
             self.workload.trace,
             self.workload.slo,
             seed=self.seed,
             step_seconds=self.step_seconds,
-            measure_seconds=self.decide_seconds / measurements,
+            measure_seconds=interval / measurements,
             change=self.change or (None if own_way is None else Change(own_way)),
             backlog=self.backlog,
         )
-        loop = Loop(
+        store = open_store(self.store, job=f"{self.workload.name} {policy.name} {self.seed}")
+        loop = assemble(
+            self,
             topology=job.topology,
             slo=self.workload.slo,
-            policy=self.policy,
             monitor=cluster,
             actuator=cluster,
-            store=self.store,
             clock=cluster,
-            guards=self.guards,
-            forecaster=self.forecaster,
+            store=store,
             execution=job.engine.execution,
+            policy=policy,
+            trigger_seconds=job.engine.batch_seconds,
             workers=job.workers,
-            mode=self.mode,
-            settings=Settings(interval_seconds=self.decide_seconds, policy_limit_seconds=None),
+            policy_limit_seconds=None,
         )
         decision_ms: list[float] = []
-        while not (cluster.over or stopped()):
-            cluster.advance(self.decide_seconds)
-            watch = Stopwatch()
-            cycle = loop.run_once()
-            decision_ms.append(watch.lap_ms())
-            listener(cycle)
-        return result_of(cluster, policy=self.policy.name, seed=self.seed, decision_ms=decision_ms)
+        try:
+            while not (cluster.over or stopped()):
+                cluster.advance(interval)
+                watch = Stopwatch()
+                cycle = loop.run_once()
+                decision_ms.append(watch.lap_ms())
+                on_cycle(cycle)
+        finally:
+            if store is not self.store:  # it was opened for this run
+                store.close()
+        return result_of(cluster, policy=policy.name, seed=self.seed, decision_ms=decision_ms)
+
+
+def result_of(cluster: SimulatedCluster, *, policy: str, seed: int, decision_ms: Sequence[float]) -> Result:
+    """Sum up a cluster that has run."""
+    total = cluster.total
+    seconds, violated, off, offered = total.seconds.tolist()
+    processing, event = cluster.latencies()
+    mean_parallelism = cluster.instance_seconds / seconds if seconds else 0.0
+    completed = float(total.left[0]) / cluster.leaf_visits
+    return Result(
+        policy=policy,
+        workload=cluster.job.name,
+        trace=cluster.trace.name,
+        seed=seed,
+        seconds=seconds,
+        violation_ratio=violated / seconds if seconds else 0.0,
+        core_seconds=cluster.core_seconds,
+        mean_parallelism=mean_parallelism,
+        rescales=cluster.rescales,
+        processed_ratio=completed / offered if offered else 1.0,
+        throughput_degradation=off / offered if offered else 0.0,
+        saved_resources=1.0 - mean_parallelism / cluster.job.largest_plan.total,
+        lost_records=int(total.dropped.sum()) if not cluster.replays else 0,
+        processing_latency_ms=processing or Latency(),
+        event_latency_ms=event or Latency(),
+        decision_ms=percentiles(decision_ms),
+    )

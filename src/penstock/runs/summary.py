@@ -37,7 +37,7 @@ class Outcome:
     def _add(self, sample: Sample) -> None:
         plan = Plan({name: operator.parallelism for name, operator in sample.operators.items()})
         done = (sample.throughput or 0.0) * sample.seconds
-        offered = sample.job_input_rate * sample.seconds
+        offered = (sample.job_input_rate or 0.0) * sample.seconds
         self._seconds += sample.seconds
         self._missed += sample.seconds if self._slo.violations(sample) else 0.0
         self._core_seconds += self._execution.slots(plan) * sample.seconds
@@ -66,7 +66,7 @@ class Outcome:
             processed_ratio=self._done / self._offered if self._offered else 1.0,
             throughput_degradation=self._off / self._offered if self._offered else 0.0,
             saved_resources=1.0 - self._instance_seconds / seconds / self._largest.total,
-            lost_records=0,
+            lost_records=None,
             processing_latency_ms=together(self._processing),
             event_latency_ms=together(self._event),
             decision_ms=percentiles(self._decision_ms),

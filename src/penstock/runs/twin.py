@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from penstock.guards import only
 from penstock.load.trace import Trace
 from penstock.model import Execution, Latency, Plan, Sample, Slo, Topology
-from penstock.policies import POLICIES
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 LEAST_SERVICE_MS = 1e-3
-DECIDE_SECONDS = 5.0
+INTERVAL = "5 s"
 STEP_SECONDS = 0.25
 RESTART_SECONDS = 1.0
 """Of a change in real time, as measured; in micro-batches a change costs nothing."""
@@ -36,13 +36,10 @@ def twin(
     settled = [sample for sample in samples if _tells_all(sample, execution)]
     if not settled:
         return None
-    interval = 1.0 if execution is Execution.CONCURRENT else batch_seconds
-    figures = {
-        operator: [_figures(operator, sample, execution, interval) for sample in settled] for operator in topology.names
-    }
+    figures = {operator: [_figures(operator, sample) for sample in settled] for operator in topology.names}
     service = {operator: median(f.service_ms for f in all_) for operator, all_ in figures.items()}
     besides = max(0.0, median(_mean(s.processing_latency_ms) - _explained(s, execution, service) for s in settled))
-    at_once = execution is Execution.CONCURRENT
+    concurrent = execution is Execution.CONCURRENT
     return Job(
         name=name,
         topology=topology,
@@ -51,16 +48,16 @@ def twin(
                 service_ms=max(LEAST_SERVICE_MS, service[operator]),
                 selectivity=median(f.selectivity for f in figures[operator]),
                 variability=0.5,  # service times hardly vary here, arrivals do
-                hop_ms=besides / max(1, _hops(topology)) if at_once else 0.0,
+                hop_ms=besides / max(1, _hops(topology)) if concurrent else 0.0,
             )
             for operator in topology.names
         },
         engine=Engine(
             execution=execution,
-            change=Change.RESTART if at_once else Change.LIVE,
-            downtime_seconds=RESTART_SECONDS if at_once else 0.0,
+            change=Change.RESTART if concurrent else Change.LIVE,
+            downtime_seconds=RESTART_SECONDS if concurrent else 0.0,
             batch_seconds=batch_seconds,
-            batch_overhead_seconds=0.0 if at_once else besides / 1e3,
+            batch_overhead_seconds=0.0 if concurrent else besides / 1e3,
         ),
     )
 
@@ -70,30 +67,27 @@ def under_fixed_plan(job: Job, plan: Plan, trace: Trace, slo: Slo) -> Result:
     fixed = Job(job.name, job.topology, job.behaviours, job.engine, start=plan, over_provisioned=plan)
     return Simulation(
         workload=Workload(job=fixed, slo=slo, trace=trace, summary="", source=""),
-        policy=POLICIES.create("static"),
-        decide_seconds=DECIDE_SECONDS,
+        policy="static",
+        guards=only(),
+        interval=INTERVAL,
         step_seconds=STEP_SECONDS,
     ).run()
 
 
 def _tells_all(sample: Sample, execution: Execution) -> bool:
-    at_once = execution is Execution.CONCURRENT
+    concurrent = execution is Execution.CONCURRENT
     known = all(
-        o.records_in and o.useful_seconds is not None and (at_once or o.latency_ms is not None)
+        o.records_in and o.useful_seconds is not None and (concurrent or o.latency_ms is not None)
         for o in sample.operators.values()
     )
     return not sample.warm_up and known and bool(sample.throughput) and sample.processing_latency_ms is not None
 
 
-def _figures(name: str, sample: Sample, execution: Execution, batch_seconds: float) -> Figures:
+def _figures(name: str, sample: Sample) -> Figures:
     operator = sample.operators[name]
     records = operator.records_in or 1.0
     out = records if operator.records_out is None else operator.records_out
-    if execution is Execution.CONCURRENT:
-        return Figures(1e3 * (operator.useful_seconds or 0.0) / records, out / records)
-    # In turn every operator is told the time of all; how long it held up a batch is its own.
-    batches = sample.seconds / max(batch_seconds, _mean(sample.processing_latency_ms) / 1e3)
-    return Figures((operator.latency_ms or 0.0) * operator.parallelism * batches / records, out / records)
+    return Figures(1e3 * (operator.useful_seconds or 0.0) / records, out / records)
 
 
 def _explained(sample: Sample, execution: Execution, service: dict[str, float]) -> float:

@@ -26,6 +26,7 @@ COHORTS = 4096  # how finely the age of a backlog is known: so many groups of re
 BINS_PER_E_FOLD = 50.0  # a latency bin is 2 % wide
 SMALLEST_MS = 0.01
 BATCH = 5
+FINISHED = 4
 BINS = 1280  # from 0.01 ms to four years
 
 
@@ -88,6 +89,7 @@ class State(NamedTuple):
     cohort_first: Ints  # (r,)
     cohort_size: Ints  # (r,) cohorts in use
     batch: Floats  # (BATCH,) the micro-batch under way: see `sequential`
+    finished: Floats  # (FINISHED,) the micro-batch that ended last: see `sequential`
     noise: Floats  # (n,) log of the present factor on service times
 
 
@@ -228,6 +230,7 @@ def empty_state(network: Network, m: int, dt: float) -> State:
         cohort_first=np.zeros(r, dtype=np.int64),
         cohort_size=np.zeros(r, dtype=np.int64),
         batch=np.zeros(BATCH),
+        finished=np.zeros(FINISHED),
         noise=np.zeros(n),
     )
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from penstock.load.trace import Trace
-from penstock.model import Execution, Latency, OperatorSample, Plan, Sample, Slo
+from penstock.model import Batch, Execution, Latency, OperatorSample, Plan, Sample, Slo
 from penstock.performance.placement import round_robin
 from penstock.simulator import concurrent, sequential
 from penstock.simulator.arrays import (
     Floats,
     Ints,
     Layout,
-    Tally,
     add,
     clear,
     empty_pad,
@@ -143,7 +142,7 @@ class SimulatedCluster:
 
     def _measure(self, began: float, seconds: float) -> Sample:
         window, network, topology = self._window, self._network, self.job.topology
-        useful = self._useful_seconds(window, seconds)
+        useful = window.busy.tolist()
         queues = self.state.queue.sum(axis=1).tolist()
         processed, emitted = window.processed.tolist(), window.emitted.tolist()
         sojourn, sent = window.sojourn.tolist(), window.sent.tolist()
@@ -174,19 +173,16 @@ class SimulatedCluster:
             processing_latency_ms=summarise(window.processing, left, float(window.left[1])),
             event_latency_ms=summarise(window.event, left, float(window.left[2])),
             dropped=int(window.dropped.sum()),
+            batches=self._batches(),
             executors=self._plan.executors,
             warm_up=began < self._settles_at - 1e-9,
         )
 
-    def _useful_seconds(self, window: Tally, seconds: float) -> list[float]:
-        """Time spent on records. Operators that run in turn share one window: each is told the time of all of them,
-        without what every batch costs besides, so that a policy made for operators at once comes to the right answer.
-        """
-        if self.job.engine.execution is Execution.CONCURRENT:
-            return window.busy.tolist()
-        batches = seconds / self.job.engine.batch_seconds
-        share_of_work = max(0.1, 1.0 - batches * self.job.engine.batch_overhead_seconds / seconds)
-        return [float(window.busy.sum()) / share_of_work] * len(window.busy)
+    def _batches(self) -> tuple[Batch, ...]:
+        """The last micro-batch that ended in the window, as one that stands for all."""
+        last = Batch(*self.state.finished.tolist())
+        self.state.finished.fill(0.0)
+        return (last,) if last.records else ()
 
     # Changing --------------------------------------------------------------------------------------------------------
 

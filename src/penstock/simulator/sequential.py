@@ -16,6 +16,7 @@ from penstock.simulator.backlog import pop, push
 from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
 
+RECORDS, SECONDS, USEFUL, WORKED = range(4)  # of State.finished
 START, END, CREATED, TRIGGER, LATE = range(5)  # of State.batch: END 0 means that none is under way
 SLICES = 20  # records of one batch were created evenly over an interval: count them in so many slices
 
@@ -131,11 +132,18 @@ def _finish(network: Network, layout: Layout, state: State, tally: Tally, pad: P
         incoming[i] = state.queue[i, 0]
         state.queue[i, 0] = 0
     gone = 0
+    finished = state.finished
+    finished[:] = 0.0
+    finished[SECONDS] = duration
+    for root in network.root:
+        finished[RECORDS] += incoming[root]
     for i in range(len(incoming)):
         count = incoming[i]
+        finished[USEFUL] += count * _service(network, layout, state, i)
         tally.processed[i] += count
         tally.busy[i] += count * _service(network, layout, state, i)
         stage = count * _seconds_a_record(network, layout, state, i)
+        finished[WORKED] += stage
         tally.sojourn[i] += count * stage
         most = 0
         for edge in range(network.first_out[i], network.first_out[i + 1]):

@@ -5,16 +5,20 @@ from __future__ import annotations
 from penstock.control.ports import Store
 
 
-def open_store(url: str | None = None, job: str = "default") -> Store:
-    """The store at `url`, such as "sqlite:///penstock.db"; None or "memory": one that ends with the process.
+def open_store(store: Store | str | None = None, job: str = "default") -> Store:
+    """The store at a URL such as "sqlite:///penstock.db"; None or "memory": one that ends with the process.
+
+    A store that is given ready-made is used as it is.
 
     >>> open_store("memory").recent(10)
     []
     """
-    if url is None or url == "memory":
+    if store is None or store == "memory":
         from penstock.stores.memory import MemoryStore
 
         return MemoryStore()
+    if not isinstance(store, str):
+        return store
     from penstock.stores.sql import SqlStore  # SQLAlchemy is not light: only those who want a database wait for it
 
-    return SqlStore(url, job)
+    return SqlStore(store, job)

@@ -1,0 +1,135 @@
+"""Assembles a control loop: the only place that does, for simulations, live jobs and experiments alike.
+
+`Steering` is the vocabulary: how a user says, in Python, on the command line and in tests, who steers a job and how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypedDict
+
+from penstock.control.loop import Loop, Settings
+from penstock.control.ports import Actuator, Clock, Monitor, Store
+from penstock.forecast import FORECASTERS, Forecaster
+from penstock.guards import Guard, GuardOptions, chain
+from penstock.model import Execution, InvalidValueError, Mode, Slo, Topology, Worker, duration
+from penstock.model.errors import check_choice
+from penstock.model.options import option
+from penstock.policies import POLICIES, Policy
+
+DEFAULT_POLICY, DEFAULT_OPTIONS = "ds2", {"utilisation": 0.8}
+"""A job that nobody chose a policy for is left some room: it has to drain what it missed while a change took effect."""
+
+POLICY_LIMIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steering:
+    """Who steers a job, and how.
+
+    >>> Steering(policy="psps", interval="30 s").interval_seconds
+    30.0
+    """
+
+    policy: Policy | str | None = option(
+        None, "a name out of `penstock policies`, or a policy; none: ds2 with instances at most 80 % busy"
+    )
+    policy_options: Mapping[str, Any] | None = option(None, "the options of the policy by name")
+    guards: GuardOptions | None = option(
+        None, "the options of guards by name, and none for a guard that is left out; `guards.only()` leaves out all"
+    )
+    forecaster: Forecaster | str | None = option(
+        None, "a name out of `penstock forecasters`, or a forecaster; none: policies see the load as it was measured"
+    )
+    forecaster_options: Mapping[str, Any] | None = option(None, "the options of the forecaster by name")
+    store: Store | str | None = option(
+        None,
+        "where cycles and models are kept: a database's URL, or a store; none: a SQLite file beside a checkpoint on a "
+        "local disk, else memory",
+    )
+    interval: str | timedelta = option("10 s", "from one decision to the next")
+    mode: Mode | str = option(
+        Mode.ACTIVE, "active, monitor (decisions are made and recorded, the job is left alone) or off"
+    )
+
+    def __post_init__(self) -> None:
+        check_choice("mode", str(self.mode), [mode.value for mode in Mode])
+        duration("interval", self.interval)
+        _refuse_options("policy", self.policy, self.policy_options)
+        _refuse_options("forecaster", self.forecaster, self.forecaster_options)
+
+    @property
+    def interval_seconds(self) -> float:
+        return duration("interval", self.interval).total_seconds()
+
+    def chosen_policy(self) -> Policy:
+        if self.policy is None:
+            return POLICIES.create(DEFAULT_POLICY, self.policy_options or DEFAULT_OPTIONS)
+        return POLICIES.create(self.policy, self.policy_options) if isinstance(self.policy, str) else self.policy
+
+    def chosen_forecaster(self) -> Forecaster | None:
+        if isinstance(self.forecaster, str):
+            return FORECASTERS.create(self.forecaster, self.forecaster_options)
+        return self.forecaster
+
+
+class SteeringOptions(TypedDict, total=False):
+    """The fields of `Steering` as keywords; a test compares the two."""
+
+    policy: Policy | str | None
+    policy_options: Mapping[str, Any] | None
+    guards: GuardOptions | None
+    forecaster: Forecaster | str | None
+    forecaster_options: Mapping[str, Any] | None
+    store: Store | str | None
+    interval: str | timedelta
+    mode: Mode | str
+
+
+def assemble(
+    steering: Steering,
+    *,
+    topology: Topology,
+    slo: Slo,
+    monitor: Monitor,
+    actuator: Actuator,
+    clock: Clock,
+    store: Store,
+    execution: Execution,
+    policy: Policy | None = None,
+    trigger_seconds: float = 0.0,
+    workers: tuple[Worker, ...] = (),
+    rounding: Guard | None = None,
+    policy_limit_seconds: float | None = POLICY_LIMIT_SECONDS,
+) -> Loop:
+    """The loop that steers one job.
+
+    policy                given where it was already made from `steering`
+    trigger_seconds       from one micro-batch to the next, where operators run sequentially
+    workers               the machines of the cluster, where it says
+    rounding              a guard that makes a plan one that the engine can carry out, such as whole executors
+    policy_limit_seconds  how long a policy may think; None: as long as it likes, in a simulation
+    """
+    return Loop(
+        topology=topology,
+        slo=slo,
+        policy=policy or steering.chosen_policy(),
+        monitor=monitor,
+        actuator=actuator,
+        store=store,
+        clock=clock,
+        guards=chain(steering.guards, rounding),
+        forecaster=steering.chosen_forecaster(),
+        execution=execution,
+        trigger_seconds=trigger_seconds,
+        workers=workers,
+        mode=Mode(steering.mode),
+        settings=Settings(interval_seconds=steering.interval_seconds, policy_limit_seconds=policy_limit_seconds),
+    )
+
+
+def _refuse_options(field: str, chosen: object, options: object) -> None:
+    if options is not None and chosen is not None and not isinstance(chosen, str):
+        raise InvalidValueError(f"{field}_options", f"must be left out for a {field} that is given ready-made")
