@@ -15,11 +15,9 @@ SCRIPT = """
 import resource, sys
 from benchmarks import simulator_speed as speed
 from penstock.runs.simulation import Simulation
-from penstock.guards import chain
-from penstock.policies.ds2 import Ds2
 
 speed.DAYS = float(sys.argv[1])
-Simulation(speed.job(5), Ds2(), guards=chain()).run()
+Simulation(speed.job(5), policy="ds2").run()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

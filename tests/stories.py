@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.cli.workloads import workload
-from penstock.guards import Guard
+from penstock.guards import GuardOptions, only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Latency, Plan, Sample, Slo
-from penstock.policies import POLICIES
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
@@ -48,17 +47,18 @@ def tell(
     policy: str,
     options: Mapping[str, Any] | None = None,
     *,
-    guards: Sequence[Guard] = (),
-    decide_seconds: float = 60.0,
+    guards: GuardOptions | None = None,
+    interval: str = "60 s",
     seed: int = 0,
 ) -> Story:
     """Run a workload; without guards, unless some are given, so that the paper's own behaviour shows."""
     cycles: list[Cycle] = []
     result = Simulation(
         workload(chosen) if isinstance(chosen, str) else chosen,
-        POLICIES.create(policy, options),
-        guards=guards,
-        decide_seconds=decide_seconds,
+        policy=policy,
+        policy_options=options,
+        guards=only() if guards is None else guards,
+        interval=interval,
         seed=seed,
     ).run(cycles.append)
     return Story(cycles, result)

@@ -131,7 +131,7 @@ def test_options_that_are_mappings_or_texts_reach_the_policy_too(penstock: Comma
 
 
 def test_guards_vet_by_default_and_can_be_tuned_or_left_out(penstock: Command) -> None:
-    roomy = (*RUN, "--option", "utilisation=0.75", "--json")
+    roomy = (*RUN, "--policy-option", "utilisation=0.75", "--json")
     runs = {
         "default": penstock(*roomy).json,
         "none": penstock(*roomy, "--no-guards").json,
@@ -240,10 +240,13 @@ def test_a_run_on_another_thread_leaves_the_signals_alone() -> None:
     [
         (["--policy", "ds3"], "policy 'ds3' is not known; did you mean 'ds2'?"),
         (["--policy", "no_such_module:Policy"], "policy 'no_such_module:Policy' cannot be loaded"),
-        (["--option", "utilization=1"], "policy ds2: option 'utilization' is not known; did you mean 'utilisation'?"),
-        (["--option", "utilisation=high"], "policy ds2: utilisation must be of type float, not 'high'"),
-        (["--option", "utilisation=NaN"], "policy ds2: utilisation must be a number, not nan"),
-        (["--option", "utilisation"], "--option must be name=value, not 'utilisation'"),
+        (
+            ["--policy-option", "utilization=1"],
+            "policy ds2: option 'utilization' is not known; did you mean 'utilisation'?",
+        ),
+        (["--policy-option", "utilisation=high"], "policy ds2: utilisation must be of type float, not 'high'"),
+        (["--policy-option", "utilisation=NaN"], "policy ds2: utilisation must be a number, not nan"),
+        (["--policy-option", "utilisation"], "--policy-option must be name=value, not 'utilisation'"),
         (["--forecaster", "oracle"], "forecaster 'oracle' is not known"),
         (["--forecaster-option", "alpha=1"], "Invalid value: --forecaster-option needs --forecaster"),
         (["--guard-option", "patients.seconds=1"], "guard 'patients' is not known; did you mean 'patience'?"),
@@ -253,10 +256,10 @@ def test_a_run_on_another_thread_leaves_the_signals_alone() -> None:
         (["--peak", "nan"], "peak must be a finite number"),
         (["--compress", "0"], "compress must be a finite number"),
         (["--seconds", "0"], "seconds must be a finite number"),
-        (["--decide-every", "0"], "decide_seconds must be a finite number"),
-        (["--decide-every", "1e9"], "decide_seconds must be at most 1000000 steps of 1 s"),
+        (["--interval", "0 s"], "interval must be positive"),
+        (["--interval", "1000000 h"], "interval must be at most 1000000 steps of 1 s"),
         (["--peak", "1e17"], "trace surge: rate at"),
-        (["--step", "61"], "step_seconds must not exceed decide_seconds, 60"),
+        (["--step", "61"], "step_seconds must not exceed the interval, 60 s"),
         (["--slo-event", "500"], "slo: event_latency must be a time with its unit"),
         (["--slo-statistic", "p42"], "slo: statistic 'p42' is not known"),
         (["--store", "nonsense"], "store 'nonsense' cannot be used"),

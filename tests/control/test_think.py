@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from penstock.control.think import as_learner, foresee, think
+from penstock.control.think import as_learner, forecast, think
 from penstock.guards import Guard
 from penstock.model import (
     Decision,
@@ -194,10 +194,10 @@ class Repeats:
 def test_a_forecaster_learns_the_rates_at_the_ends_of_their_windows() -> None:
     forecaster = Repeats()
     unmeasured = Sample(t=20, seconds=10, operators={})
-    forecast = foresee(forecaster, [sample(0), sample(10), unmeasured], 60)
+    expected = forecast(forecaster, [sample(0), sample(10), unmeasured], 60)
     assert forecaster.learnt == [(10, 100), (20, 100)]
-    assert forecast == Forecast("repeats", 100, 2.5)
+    assert expected == Forecast("repeats", 100, 2.5)
 
 
 def test_a_forecaster_that_knows_nothing_yet_forecasts_nothing() -> None:
-    assert foresee(Repeats(), [], 60) is None
+    assert forecast(Repeats(), [], 60) is None

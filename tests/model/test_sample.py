@@ -43,7 +43,7 @@ def test_an_impossible_latency_is_refused(statistic: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("figures", "sentence"),
     [
-        ({"seconds": 0}, "seconds must be more than 0, not 0"),
+        ({"seconds": 0}, "seconds must be positive, not 0"),
         ({"seconds": None}, "seconds must be a finite number of at least 0, not None"),
         ({"t": None}, "t must be a finite number of at least 0, not None"),
         ({"input_rate": {"split": -1}}, "input_rate of split must be a finite number of at least 0, not -1"),

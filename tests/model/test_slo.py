@@ -31,7 +31,7 @@ def test_a_time_without_a_unit_is_refused(value: Any) -> None:
 def test_no_time_at_all_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValueError) as refused:
         Slo(event_latency=value)
-    assert str(refused.value) == f"slo: event_latency must be longer than nothing, not {value!r}"
+    assert str(refused.value) == f"slo: event_latency must be positive, not {value!r}"
 
 
 def test_a_time_beyond_all_calendars_is_refused() -> None:

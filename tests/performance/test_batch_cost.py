@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Slo
+from penstock.model import Batch
 from penstock.performance.batch_cost import BatchCost, batch_seconds, fit
+
+
+def batch(records: int, useful_seconds: float, overhead: float) -> Batch:
+    """A batch of one task."""
+    return Batch(records, useful_seconds + overhead, useful_seconds, useful_seconds)
 
 
 @given(
@@ -16,19 +22,19 @@ from penstock.performance.batch_cost import BatchCost, batch_seconds, fit
 def test_what_batches_cost_is_told_apart_from_what_records_cost(
     fixed: float, per_record: float, sizes: list[int]
 ) -> None:
-    cost = fit(sizes, [fixed + per_record * n for n in sizes], [0.3] * len(sizes))
+    cost = fit([batch(n, fixed + per_record * n, 0.3) for n in sizes])
     assert cost.per_record == pytest.approx(per_record, rel=1e-4, abs=1e-6)
     assert cost.fixed == pytest.approx(fixed, abs=1e-2)
-    assert cost.overhead == 0.3
+    assert cost.overhead == pytest.approx(0.3)
 
 
 def test_batches_of_one_size_tell_nothing_apart_so_all_counts_as_the_records() -> None:
-    assert fit([20, 20, 20], [1.0, 1.2, 1.1], [0.2, 0.2, 0.2]).per_record == pytest.approx(0.055)
+    assert fit([batch(20, useful, 0.2) for useful in (1.0, 1.2, 1.1)]).per_record == pytest.approx(0.055)
 
 
 def test_noise_makes_records_look_dearer_never_cheaper() -> None:
     sizes, noise = [10, 12, 14, 16, 18, 20], [0.3, -0.2, 0.1, -0.3, 0.2, -0.1]
-    cost = fit(sizes, [1 + 0.01 * n + miss for n, miss in zip(sizes, noise, strict=True)], [0.0] * 6)
+    cost = fit([batch(n, 1 + 0.01 * n + miss, 0.0) for n, miss in zip(sizes, noise, strict=True)])
     assert cost.per_record > 0.01
 
 

@@ -44,7 +44,7 @@ def chain(
 
 def modelled(observation: Observation, parallelism: Sequence[int]) -> float:
     """Mean milliseconds in the job by DRS's own model."""
-    stations, rate = {}, observation.latest.job_input_rate
+    stations, rate = {}, observation.latest.offered_rate
     entered = observation.latest.operators["o0"].records_in
     for name, k in zip(observation.topology.names, parallelism, strict=True):
         operator = observation.latest.operators[name]

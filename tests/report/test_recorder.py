@@ -103,7 +103,7 @@ def test_memory_is_bounded_and_nothing_is_lost_by_merging(count: int, most: int,
     assert sum(point.seconds for point in points) == 60.0 * count
     assert all(a.end == b.t for a, b in pairwise(points))
     offered = sum((point.input_rate or 0.0) * point.seconds for point in points)
-    assert math.isclose(offered, sum(60.0 * each.job_input_rate for each in windows), rel_tol=1e-9, abs_tol=1e-6)
+    assert math.isclose(offered, sum(60.0 * each.offered_rate for each in windows), rel_tol=1e-9, abs_tol=1e-6)
     assert sum(point.missed_seconds for point in points) == 60.0 * max(0, count - 101)
     # All but the last hold equally many windows, so that the picture is as fine everywhere.
     assert len({point.seconds for point in points[:-1]}) <= 1

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.cli.workloads import workload
-from penstock.guards import chain
 from penstock.model import Cycle, InvalidValueError
-from penstock.policies import POLICIES
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
 
@@ -24,7 +22,7 @@ def oversized() -> Workload:
 def test_patience_ends_however_short_the_cycles_are(oversized: Workload) -> None:
     # Five minutes are 300 cycles of a second: more than a loop remembers unless a guard asks for it.
     changes: list[Cycle] = []
-    simulation = Simulation(oversized, POLICIES.create("ds2"), guards=chain(), decide_seconds=1.0)
+    simulation = Simulation(oversized, policy="ds2", interval="1 s")
 
     simulation.run(lambda cycle: changes.append(cycle) if cycle.changed else None)
 
@@ -33,26 +31,26 @@ def test_patience_ends_however_short_the_cycles_are(oversized: Workload) -> None
 
 
 def test_a_run_can_be_stopped_after_any_cycle_and_sums_up_what_was_run(oversized: Workload) -> None:
-    heard: list[Cycle] = []
+    cycles: list[Cycle] = []
 
-    result = Simulation(oversized, POLICIES.create("static")).run(heard.append, stopped=lambda: len(heard) == 2)
+    result = Simulation(oversized, policy="static").run(cycles.append, stopped=lambda: len(cycles) == 2)
 
-    assert len(heard) == 2
+    assert len(cycles) == 2
     assert result.seconds == 120.0
     assert result.core_seconds == 120.0 * oversized.job.largest_plan.total
 
 
 @pytest.mark.parametrize(
-    ("decide_seconds", "step_seconds", "problem"),
+    ("interval", "step_seconds", "problem"),
     [
-        (0.0, 1.0, "decide_seconds must be a finite number"),
-        (60.0, 0.0, "step_seconds must be a finite number"),
-        (1.0, 2.0, "step_seconds must not exceed decide_seconds, 1"),
-        (1001.0, 0.001, "decide_seconds must be at most 1000000 steps of 0.001 s"),
+        ("0 s", 1.0, "interval must be positive"),
+        ("60 s", 0.0, "step_seconds must be a finite number"),
+        ("1 s", 2.0, "step_seconds must not exceed the interval, 1 s"),
+        ("1001 s", 0.001, "interval must be at most 1000000 steps of 0.001 s"),
     ],
 )
 def test_times_that_cannot_be_are_refused_when_it_is_made(
-    oversized: Workload, decide_seconds: float, step_seconds: float, problem: str
+    oversized: Workload, interval: str, step_seconds: float, problem: str
 ) -> None:
     with pytest.raises(InvalidValueError, match=problem):
-        Simulation(oversized, POLICIES.create("ds2"), decide_seconds=decide_seconds, step_seconds=step_seconds)
+        Simulation(oversized, policy="ds2", interval=interval, step_seconds=step_seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.model import (
@@ -16,7 +18,7 @@ from penstock.model import (
     Sample,
     Slo,
 )
-from penstock.runs.summary import Outcome, since
+from penstock.runs.summary import RunSummary, since
 
 SLO = Slo(event_latency="500 ms")
 SMALL, LARGE = Plan({"a": 1, "b": 2}), Plan({"a": 4, "b": 4})
@@ -38,15 +40,15 @@ def cycle(t: float, plan: Plan, latency_ms: float, after: Plan | None = None) ->
 
 
 def test_cores_violations_changes_and_records_add_up() -> None:
-    outcome = Outcome(SLO, Execution.SEQUENTIAL, LARGE)
-    outcome(cycle(0, SMALL, 900.0, after=LARGE))
-    outcome(cycle(10, LARGE, 100.0))
-    outcome(cycle(20, LARGE, 100.0))
-    outcome.decided(7.0)
-    result = outcome.result(policy="ds2", workload="job", trace="surge", seed=0)
+    summary = RunSummary(SLO, Execution.SEQUENTIAL, LARGE)
+    summary(cycle(0, SMALL, 900.0, after=LARGE))
+    summary(cycle(10, LARGE, 100.0))
+    summary(cycle(20, LARGE, 100.0))
+    summary.decided(7.0)
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0)
     assert result.seconds == 30.0
     assert result.violation_ratio == pytest.approx(1 / 3)
-    assert result.core_seconds == 10 * 2 + 20 * 4  # in turn the widest operator is what is reserved
+    assert result.core_seconds == 10 * 2 + 20 * 4  # sequentially the widest operator is what is reserved
     assert result.mean_parallelism == pytest.approx((3 + 8 + 8) / 3)
     assert result.rescales == 1
     assert result.processed_ratio == pytest.approx(0.9)
@@ -54,10 +56,20 @@ def test_cores_violations_changes_and_records_add_up() -> None:
     assert result.event_latency_ms.mean == pytest.approx(1100 / 3)
     assert result.event_latency_ms.p95 == 1800.0
     assert result.decision_ms.p50 == 7.0
+    assert result.lost_records is None  # nobody counted them
+
+
+def test_a_window_whose_input_was_not_measured_counts_neither_as_processed_nor_as_missed() -> None:
+    summary = RunSummary(SLO, Execution.SEQUENTIAL, LARGE)
+    summary(cycle(0, SMALL, 100.0))
+    unmeasured = cycle(10, SMALL, 100.0)
+    summary(replace(unmeasured, samples=tuple(replace(each, input_rate=None) for each in unmeasured.samples)))
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0)
+    assert (result.seconds, result.processed_ratio) == (20.0, pytest.approx(0.9))
 
 
 def test_a_run_of_nothing_is_no_run() -> None:
-    result = Outcome(SLO, Execution.CONCURRENT, LARGE).result(policy="ds2", workload="job", trace="surge", seed=0)
+    result = RunSummary(SLO, Execution.CONCURRENT, LARGE).result(policy="ds2", workload="job", trace="surge", seed=0)
     assert (result.seconds, result.violation_ratio, result.core_seconds) == (0.0, 0.0, 0.0)
 
 

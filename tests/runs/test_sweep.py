@@ -10,7 +10,6 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from penstock.cli.workloads import workload
-from penstock.guards import chain
 from penstock.model import Decision, Observation
 from penstock.policies import POLICIES, Policy
 from penstock.runs.contest import Contest, Entrant, Standings
@@ -26,7 +25,7 @@ def open_spark() -> SparkSession:
 def entrant(policy: str) -> Entrant:
     clicks = workload("clicks")
     short = replace(clicks, trace=clicks.trace.first(2400))
-    return Entrant(policy, Simulation(short, POLICIES.create(policy), guards=chain(), decide_seconds=30))
+    return Entrant(policy, Simulation(short, policy=policy, interval="30 s"))
 
 
 def without_wall_clock(standings: Standings) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ TRAINED = 200.0  # seconds, as in the paper
 
 @cache
 def story(name: str, policy: str = "dp_stream") -> Story:
-    return tell(name, policy, decide_seconds=SECOND)
+    return tell(name, policy, interval=f"{SECOND} s")
 
 
 JOBS = ("dp_wordcount", "dp_top_n")
@@ -36,7 +36,7 @@ def test_once_trained_it_foresees_the_next_second_as_well_as_the_papers_network(
     """The paper's mean relative error is 0.031."""
     after = story(name).since(TRAINED + SECOND)
     errors = [
-        abs(cycle.decision.figures["predicted_rate"] / following.samples[-1].job_input_rate - 1.0)
+        abs(cycle.decision.figures["predicted_rate"] / following.samples[-1].offered_rate - 1.0)
         for cycle, following in pairwise(after)
     ]
     assert sum(errors) / len(errors) < 0.031
@@ -54,8 +54,8 @@ def test_it_grows_where_an_operator_would_take_longer_than_omega() -> None:
 
 def test_instances_follow_the_rate_up_and_down() -> None:
     cycles = story("dp_wordcount").since(TRAINED)
-    high = [c.decision.plan.total for c in cycles if c.samples[-1].job_input_rate > 2700.0]
-    low = [c.decision.plan.total for c in cycles if c.samples[-1].job_input_rate < 1300.0]
+    high = [c.decision.plan.total for c in cycles if c.samples[-1].offered_rate > 2700.0]
+    low = [c.decision.plan.total for c in cycles if c.samples[-1].offered_rate < 1300.0]
 
     assert sum(high) / len(high) > sum(low) / len(low) + 1
     assert min(low) == 3  # one of each

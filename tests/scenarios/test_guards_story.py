@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from penstock.cli.workloads import workload
-from penstock.guards import chain
+from penstock.guards import only
 from penstock.model import Cycle, Plan, ReasonCode
 from stories import Story, tell
 
@@ -15,7 +15,7 @@ PATIENCE = 300.0
 
 @cache
 def evening(guarded: bool = True) -> Story:
-    return tell("clicks", "threshold", guards=chain() if guarded else ())
+    return tell("clicks", "threshold", guards={} if guarded else only())
 
 
 def shrinks(cycle: Cycle) -> bool:
@@ -62,7 +62,7 @@ def test_nothing_shrinks_below_what_was_needed_in_the_last_five_minutes() -> Non
     cycles = evening().cycles
     for shrunk in filter(shrinks, cycles):
         lately = [c for c in cycles if shrunk.t - PATIENCE <= c.t <= shrunk.t]
-        needs: list[Plan] = [c.decision.wanted or c.decision.plan for c in lately
+        needs: list[Plan] = [c.decision.wanted for c in lately
                              if c.decision.reason.code is not ReasonCode.WARMING_UP]  # fmt: skip
         for name, k in shrunk.decision.plan.parallelism.items():
             assert k >= max(need[name] for need in needs)

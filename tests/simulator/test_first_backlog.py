@@ -6,14 +6,13 @@ import pytest
 
 from penstock.cli.workloads import workload
 from penstock.model import Cycle, InvalidValueError
-from penstock.policies import POLICIES
 from penstock.runs.simulation import Simulation
 
 
 def test_what_waits_at_the_beginning_is_worked_off_and_is_as_old_as_the_run() -> None:
     cycles: list[Cycle] = []
     job = workload("yahoo_open_store")
-    still = Simulation(job, POLICIES.create("static", {"kind": "over_provisioned"}), backlog=6_000_000)
+    still = Simulation(job, policy="static", policy_options={"kind": "over_provisioned"}, backlog=6_000_000)
     still.run(cycles.append, stopped=lambda: len(cycles) == 3)
     first, *_, last = (cycle.samples[-1] for cycle in cycles)
 
@@ -25,4 +24,4 @@ def test_what_waits_at_the_beginning_is_worked_off_and_is_as_old_as_the_run() ->
 
 def test_a_negative_backlog_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="backlog"):
-        Simulation(workload("yahoo"), POLICIES.create("static"), backlog=-1)
+        Simulation(workload("yahoo"), policy="static", backlog=-1)

@@ -1,4 +1,4 @@
-"""Micro-batches: operators take turns on the same slots, so they share the time and cost the widest of them."""
+"""Micro-batches: operators follow each other on the same slots, so they share the time and cost the widest of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from penstock.load.curves import constant
 from penstock.model import Execution, Observation, Plan, Sample, Slo, Topology
+from penstock.performance.sequential import ConcurrentView
 from penstock.policies.ds2 import Ds2
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Engine, Job
@@ -35,13 +36,13 @@ def test_stages_share_the_time_so_the_sum_of_their_work_decides() -> None:
     assert processing.mean > 5_000  # batches grow with what has piled up meanwhile
 
 
-def test_operators_at_once_would_keep_up_where_operators_in_turn_do_not() -> None:
+def test_concurrent_operators_would_keep_up_where_sequential_ones_do_not() -> None:
     plan = Plan({"parse": 1, "count": 2})
-    at_once = SimulatedCluster(Job("pair", PAIR, SPEEDS, start=plan), constant(300.0, 600.0), Slo())
-    at_once.advance(600.0)
-    assert at_once.read()[-1].throughput == pytest.approx(300.0, rel=0.01)
-    _, in_turn = batches(plan, 300.0)
-    assert in_turn.throughput != pytest.approx(300.0, rel=0.01)
+    concurrent = SimulatedCluster(Job("pair", PAIR, SPEEDS, start=plan), constant(300.0, 600.0), Slo())
+    concurrent.advance(600.0)
+    assert concurrent.read()[-1].throughput == pytest.approx(300.0, rel=0.01)
+    _, sequential = batches(plan, 300.0)
+    assert sequential.throughput != pytest.approx(300.0, rel=0.01)
 
 
 def test_latency_is_the_wait_for_the_trigger_and_the_batch_itself() -> None:
@@ -62,11 +63,28 @@ def test_it_costs_the_widest_operator_not_the_sum() -> None:
 
 
 @pytest.mark.parametrize(("rate", "overhead", "slots"), [(240.0, 0.0, 2), (260.0, 0.0, 3), (240.0, 0.2, 3)])
-def test_a_policy_made_for_operators_at_once_finds_the_cheapest_plan(rate: float, overhead: float, slots: int) -> None:
+def test_a_policy_made_for_concurrent_operators_finds_the_cheapest_plan(
+    rate: float, overhead: float, slots: int
+) -> None:
     """lambda * (2 + 6) ms slots are needed for the records, and the overhead of each batch takes time from all."""
-    _, sample = batches(Plan({"parse": 4, "count": 4}), rate, overhead)
-    observation = Observation(t=600.0, topology=PAIR, slo=Slo(), plan=Plan({"parse": 4, "count": 4}), samples=(sample,))
+    plan, slo = Plan({"parse": 4, "count": 4}), Slo(event_latency="2 s")
+    _, sample = batches(plan, rate, overhead)
+    shown = ConcurrentView(slo, trigger_seconds=1.0).of(sample)
+    observation = Observation(t=600.0, topology=PAIR, slo=slo, plan=plan, samples=(shown,))
     assert Ds2().decide(observation).plan.parallelism == {"parse": slots, "count": slots}
+
+
+def test_every_operator_shows_its_own_time_and_the_last_batch_shows_all_of_it() -> None:
+    _, sample = batches(Plan({"parse": 2, "count": 4}), 100.0, overhead=0.1)
+    parse, count = sample.operators["parse"], sample.operators["count"]
+    assert parse.records_in is not None
+    assert parse.useful_seconds == pytest.approx(0.002 * parse.records_in)
+    assert count.useful_seconds == pytest.approx(0.006 * parse.records_in)
+    (last,) = sample.batches
+    assert last.records == 100
+    assert last.useful_seconds == pytest.approx(0.8)
+    assert last.stage_seconds == pytest.approx(0.2 / 2 + 0.6 / 4)
+    assert last.seconds == pytest.approx(0.1 + last.stage_seconds)
 
 
 def test_a_change_takes_effect_at_the_next_batch() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.choices import LOAD, NONE, POLICY, RUN, ChangeOption, curve, guard_chain, offer, rival
+from penstock.cli.choices import LOAD, NONE, POLICY, RUN, ChangeOption, curve, guard_options, offer, policy_and_options
 from penstock.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def bench(
     seconds: Annotated[float | None, offer("End each run after so many simulated seconds.", panel=LOAD)] = None,
     seeds: Annotated[int, offer(f"Run each policy on each load so many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
     seed: Annotated[int, offer("The first of them.", panel=RUN, min=0)] = 0,
-    decide_every: Annotated[float, offer("Seconds from one decision to the next (60).", panel=RUN)] = 60.0,
+    interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
     change: Annotated[
         ChangeOption | None, offer("What a new plan costs; each policy's and engine's own way.", panel=RUN)
     ] = None,
@@ -69,20 +70,21 @@ def bench(
     from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
 
-    vetting = guard_chain(guard_option) if guards else ()
+    vetting = guard_options(guards, guard_option)
     loads = [
         replace(load, trace=load.trace.scaled(peak).compressed(compress).first(seconds))
         for name in dict.fromkeys(workload or ["clicks"])
         for load in _loads(name, dict.fromkeys(trace or []))
     ]
     labels = list(dict.fromkeys(policy or POLICIES.names()))
-    entrants = [
-        Entrant(label, Simulation(
-            workload=load, policy=rival(label), guards=vetting, decide_seconds=decide_every,
+    entrants = []
+    for load, label in product(loads, labels):
+        name, options = policy_and_options(label)
+        simulation = Simulation(
+            load, policy=name, policy_options=options, guards=vetting, interval=interval,
             change=None if change is None else Change(change.value),
-        ))
-        for load in loads for label in labels
-    ]  # fmt: skip
+        )  # fmt: skip
+        entrants.append(Entrant(label, simulation))
     contest = Contest(entrants, range(seed, seed + seeds))
     standings = held(contest, master)
     tables: list[tuple[str, dict[str, tuple[Result, ...]]]] = []

@@ -14,11 +14,11 @@ from penstock.cli.values import by_guard, pairs, typed
 from penstock.model import InvalidValueError
 
 if TYPE_CHECKING:
-    from penstock.forecast import Forecaster
-    from penstock.guards import Guard
+    from collections.abc import Iterable
+
+    from penstock.guards import GuardOptions
     from penstock.load.trace import Trace
     from penstock.model.catalog import Catalog
-    from penstock.policies import Policy
     from penstock.runs.workload import Workload
 
 NONE = "none"
@@ -64,17 +64,19 @@ def loaded(
     )
 
 
-def member(catalog: Catalog[T], name: str, field: str, given: list[str] | None) -> T:
-    """A policy or a forecaster with its options."""
-    return catalog.create(name, typed(pairs(field, given or ()), catalog.describe(name).options))
+def options_of(catalog: Catalog[T], name: str, field: str, given: Iterable[str] | None) -> dict[str, Any]:
+    """The options of a policy or a forecaster; a wrong name or value is refused here."""
+    options = typed(pairs(field, given or ()), catalog.describe(name).options)
+    catalog.create(name, options)
+    return options
 
 
-def rival(text: str) -> Policy:
+def policy_and_options(text: str) -> tuple[str, dict[str, Any]]:
     """A policy with its options in one text, such as "ds2 utilisation=0.6"."""
     from penstock.policies import POLICIES
 
     name, *options = shlex.split(text) or [""]
-    return member(POLICIES, name, f"--policy {name}", options)
+    return name, options_of(POLICIES, name, f"--policy {name}", options)
 
 
 def curve(name: str, peak: float) -> Trace:
@@ -89,20 +91,25 @@ def curve(name: str, peak: float) -> Trace:
     return read_trace(Path(name)).scaled(peak)
 
 
-def chosen_forecaster(name: str | None, given: list[str] | None) -> Forecaster | None:
+def forecaster_options(name: str | None, given: list[str] | None) -> dict[str, Any] | None:
     from penstock.forecast import FORECASTERS
 
-    if name is None:
-        if given:
-            raise typer.BadParameter("--forecaster-option needs --forecaster")
-        return None
-    return member(FORECASTERS, name, "--forecaster-option", given)
+    if name is not None:
+        return options_of(FORECASTERS, name, "--forecaster-option", given)
+    if given:
+        raise typer.BadParameter("--forecaster-option needs --forecaster")
+    return None
 
 
-def guard_chain(given: list[str] | None) -> tuple[Guard, ...]:
-    from penstock.guards import GUARDS, chain
+def guard_options(wanted: bool, given: list[str] | None) -> GuardOptions:
+    """The options of guards; all of them left out if none is wanted."""
+    from penstock.guards import GUARDS, chain, only
 
-    return chain({
-        name: None if options is None else typed(options, GUARDS.describe(name).options)
-        for name, options in by_guard("--guard-option", given or ()).items()
-    })  # fmt: skip
+    if not wanted:
+        return only()
+    options = {
+        name: None if each is None else typed(each, GUARDS.describe(name).options)
+        for name, each in by_guard("--guard-option", given or ()).items()
+    }
+    chain(options)  # refuses a wrong value before anything starts
+    return options

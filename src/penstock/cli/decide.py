@@ -29,14 +29,16 @@ def decide(
     """
     from penstock.control.think import sentence, think
     from penstock.guards import chain
+    from penstock.performance.sequential import as_if_concurrent
     from penstock.policies import POLICIES
     from penstock.stores.snapshot import decision_json, read_snapshot
 
     read = read_snapshot(_text(snapshot))
     chosen = POLICIES.create(policy, _own(policy, read.options))
     vetting = chain() if guards else ()
+    observation = as_if_concurrent(read.observation)
     try:
-        decision = think(chosen, vetting, read.observation, fresh=len(read.observation.samples))
+        decision = think(chosen, vetting, observation, fresh=len(observation.samples))
     except Exception as error:  # as in the loop: whatever a policy does, the user gets one sentence
         raise PenstockError(f"policy {policy} failed on this snapshot: {sentence(error)}") from error
     print_json(decision_json(decision, explain))

@@ -18,7 +18,6 @@ from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED
 from penstock.cli.running import show, verdict
 from penstock.cli.workloads import spark_workload as job
-from penstock.guards import chain
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.policies import POLICIES
 from penstock.report.folder import ReportFolder
@@ -41,22 +40,22 @@ POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
 class Setting:
     """What suits an engine."""
 
-    interval_seconds: float
+    interval: str
     batch_seconds: float
-    told: str
+    words: str
 
 
 SETTINGS = {
-    "microbatch": Setting(4.0, 2.0, "Spark micro-batches"),
-    "realtime": Setting(2.5, 2.0, "Spark real-time mode on Kafka"),
+    "microbatch": Setting("4 s", 2.0, "Spark micro-batches"),
+    "realtime": Setting("2.5 s", 2.0, "Spark real-time mode on Kafka"),
 }
 MOST = 12
 """Instances of an operator: more are of no use on a laptop."""
-IN_TURN_SECONDS = 1.5
-"""What the target of a job in micro-batches grows by with each operator: in turn, each is one more stage to plan."""
+SECONDS_AN_OPERATOR = 1.5
+"""What the target of a job in micro-batches grows by with each operator: each is one more stage to plan."""
 
 JUST_BUSY = {Execution.CONCURRENT: 0.5, Execution.SEQUENTIAL: 1.0}
-"""How busy the first plan may be. In turn, what every batch costs leaves some room as it is."""
+"""How busy the first plan may be. In micro-batches, what every batch costs leaves some room as it is."""
 
 # A demo lives a minute: what takes minutes by default takes seconds here.
 GUARDS: dict[str, dict[str, Any] | None] = {
@@ -74,7 +73,7 @@ def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, re
     console, folder = Console(highlight=False), ReportFolder(report)
     logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is on the screen and in the report
     with ExitStack() as stack:
-        with console.status(f"Starting {SETTINGS[engine].told}"):
+        with console.status(f"Starting {SETTINGS[engine].words}"):
             place = stack.enter_context(opened(engine))
         story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
     folder.write(story)
@@ -98,11 +97,11 @@ def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float |
         slo=_slo(chosen, place.execution),
         policy=policy,
         policy_options=POLICY_OPTIONS.get(policy),
-        guards=chain(GUARDS),
+        guards=GUARDS,
         forecaster=FORECASTER,
         plan=_within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
-        interval_seconds=setting.interval_seconds,
-        batch_seconds=setting.batch_seconds,
+        interval=setting.interval,
+        batch=f"{setting.batch_seconds:g} s",
     )
 
 
@@ -111,10 +110,10 @@ def _within(topology: Topology, plan: Plan) -> Plan:
 
 
 def _slo(chosen: SparkWorkload, execution: Execution) -> Slo:
-    """The target of the job is one for operators that run at once."""
+    """The target of the job is one for operators that run concurrently."""
     if execution is Execution.CONCURRENT:
         return chosen.slo
-    return Slo(event_latency=f"{IN_TURN_SECONDS * len(chosen.service_ms):g} s")
+    return Slo(event_latency=f"{SECONDS_AN_OPERATOR * len(chosen.service_ms):g} s")
 
 
 def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
@@ -126,13 +125,13 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
         interrupt = stack.enter_context(Interrupt())
         draw = _screen(stack, chosen.name, run, recorder, fixed, console)
 
-        def heard(cycle: Cycle) -> None:
+        def on_cycle(cycle: Cycle) -> None:
             samples.extend(cycle.samples)
             recorder(cycle)
             journal(cycle)
             draw(cycle)
 
-        result = run.run(heard, interrupt)
+        result = run.run(on_cycle, interrupt)
     shorter = run.trace.first(max(1.0, result.seconds)) if interrupt.asked else run.trace
     rival = _rival(chosen.name, replace(run, trace=shorter), fixed, samples)
     return Story(result, recorder, rival, stopped_early=interrupt.asked, live=True)
@@ -142,7 +141,7 @@ def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival
     """A fixed plan takes no less than a minute more to run: the simulator says what to expect of it, with the service
     times just measured. What it costs needs no measurement."""
     topology = run.pipeline(NOWHERE, NOWHERE).topology()
-    measured = twin(name, topology, samples, run.place.execution, run.batch_seconds)
+    measured = twin(name, topology, samples, run.place.execution, SETTINGS[run.place.engine].batch_seconds)
     return None if measured is None else Rival(fixed, under_fixed_plan(measured, fixed, run.trace, run.slo))
 
 
@@ -150,13 +149,13 @@ def _screen(
     stack: ExitStack, name: str, run: LiveRun, recorder: Recorder, fixed: Plan, console: Console
 ) -> Callable[[Cycle], None]:
     """A live view for a terminal, a line now and then for everything else."""
-    told = SETTINGS[run.place.engine].told
+    engine = SETTINGS[run.place.engine].words
     if console.is_terminal:
-        title = f"{run.policy} steers {name} on {told}"
+        title = f"{run.policy} steers {name} on {engine}"
         view = LiveView(title, recorder, run.trace.seconds, fixed, "on real Spark")
         live = stack.enter_context(Live(view.render(), console=console, auto_refresh=False))
         return lambda cycle: live.update(view.render(), refresh=True)
-    console.print(f"{told}: warming up, then {run.trace.seconds:.0f} s of {name}", soft_wrap=True)
+    console.print(f"{engine}: warming up, then {run.trace.seconds:.0f} s of {name}", soft_wrap=True)
 
     def say(cycle: Cycle) -> None:
         if not recorder.points:

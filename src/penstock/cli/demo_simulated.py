@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.runs.simulation import Simulation
 
 FORECASTER = "holt"
-DECIDE_SECONDS = 30.0
+INTERVAL = "30 s"
 FRAME_SECONDS = 0.1
 LINES = 10
 """Progress lines where there is no terminal to draw on."""
@@ -37,19 +37,16 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
 
     from penstock.cli.running import show, verdict
     from penstock.cli.workloads import workload
-    from penstock.forecast import FORECASTERS
-    from penstock.guards import chain
-    from penstock.policies import POLICIES
     from penstock.report.folder import ReportFolder
     from penstock.runs.simulation import Simulation
 
     simulation = Simulation(
-        workload=workload(name),
-        policy=POLICIES.create(policy, OPTIONS.get(policy)),
-        guards=chain(),
-        forecaster=FORECASTERS.create(FORECASTER),
+        workload(name),
+        policy=policy,
+        policy_options=OPTIONS.get(policy),
+        forecaster=FORECASTER,
+        interval=INTERVAL,
         seed=seed,
-        decide_seconds=DECIDE_SECONDS,
     )
     folder, console = ReportFolder(report), Console(highlight=False)
     rival = _rival(simulation)
@@ -68,7 +65,7 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
 def _rival(simulation: Simulation) -> Rival:
     """The same job, load and seed under a plan sized for the peak that nobody touches."""
     from penstock.cli.progress import Progress
-    from penstock.policies import POLICIES
+    from penstock.guards import only
     from penstock.report.story import Rival
 
     workload = simulation.workload
@@ -76,8 +73,9 @@ def _rival(simulation: Simulation) -> Rival:
     fixed = replace(
         simulation,
         workload=replace(workload, job=replace(workload.job, start=plan)),
-        policy=POLICIES.create("static"),
-        guards=(),
+        policy="static",
+        policy_options=None,
+        guards=only(),
         forecaster=None,
     )
     with Progress("a fixed plan, to compare with", workload.trace.seconds) as progress:
@@ -96,7 +94,7 @@ def _watch(simulation: Simulation, folder: ReportFolder, console: Console, frame
     recorder, seconds = Recorder(simulation.workload.slo), simulation.workload.trace.seconds
     if not console.is_terminal:
         return recorded(simulation, recorder, folder, [_lines(recorder, seconds)])
-    title = f"{simulation.policy.name} steers {simulation.workload.name} (simulated)"
+    title = f"{simulation.chosen_policy().name} steers {simulation.workload.name} (simulated)"
     view, pace = LiveView(title, recorder, seconds, rival.plan), Pace(frame_seconds)
     with Live(view.render(), console=console, auto_refresh=False) as live:
 

@@ -25,7 +25,7 @@ Listener = Callable[[Cycle], None]
 def record(simulation: Simulation, folder: ReportFolder | None) -> Story:
     """Run to the end, or to the first Ctrl-C; either way the report of what was run is written."""
     recorder = Recorder(simulation.workload.slo)
-    what = f"{simulation.policy.name} on {simulation.workload.name}"
+    what = f"{simulation.chosen_policy().name} on {simulation.workload.name}"
     with Progress(what, simulation.workload.trace.seconds) as progress:
         story = recorded(simulation, recorder, folder, [progress])
         if folder is not None:

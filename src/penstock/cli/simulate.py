@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +13,11 @@ from penstock.cli.choices import (
     POLICY,
     RUN,
     ChangeOption,
-    chosen_forecaster,
-    guard_chain,
+    forecaster_options,
+    guard_options,
     loaded,
-    member,
     offer,
+    options_of,
 )
 from penstock.cli.output import INTERRUPTED, print_json
 from penstock.model import InvalidValueError
@@ -33,8 +32,9 @@ TARGETS = "Targets (the workload's own unless given)"
 def simulate(
     workload: Annotated[str, typer.Argument(help="Which job; `penstock workloads` lists them.")],
     policy: Annotated[str, offer("Which policy; `penstock policies` lists them.", "--policy", "-p", panel=POLICY)],
-    option: Annotated[
-        list[str] | None, offer("An option of the policy, name=value. Repeatable.", "--option", "-o", panel=POLICY)
+    policy_option: Annotated[
+        list[str] | None,
+        offer("An option of the policy, name=value. Repeatable.", "--policy-option", "-o", panel=POLICY),
     ] = None,
     forecaster: Annotated[str | None, offer("Who predicts the load; nobody unless given.", panel=POLICY)] = None,
     forecaster_option: Annotated[
@@ -72,7 +72,10 @@ def simulate(
     master: Annotated[
         str, offer(f"Spark for --seeds (local[2]), or {NONE}: one after the other in this process.", panel=RUN)
     ] = "local[2]",
-    decide_every: Annotated[float, offer("Seconds from one decision to the next (60).", panel=RUN)] = 60.0,
+    interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
+    mode: Annotated[
+        str, offer("active, monitor (decide and record, never act) or off (active).", panel=RUN)
+    ] = "active",
     step: Annotated[float, offer("Seconds that the simulator takes at a time (1).", panel=RUN)] = 1.0,
     change: Annotated[
         ChangeOption | None, offer("What a new plan costs; the policy's and the engine's own way.", panel=RUN)
@@ -89,14 +92,13 @@ def simulate(
 ) -> None:
     """Run a job under a policy in the simulator, and say what came of it.
 
-    Example: penstock simulate wordcount --policy ds2 --option utilisation=0.7 --report out/wordcount
+    Example: penstock simulate wordcount --policy ds2 --policy-option utilisation=0.7 --report out/wordcount
     """
     from penstock.cli.running import record, show
     from penstock.policies import POLICIES
     from penstock.report.folder import ReportFolder
     from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
-    from penstock.stores import open_store
 
     targets = {
         "processing_latency": slo_processing,
@@ -106,11 +108,15 @@ def simulate(
     }
     simulation = Simulation(
         workload=loaded(workload, trace, peak, compress, seconds, targets),
-        policy=member(POLICIES, policy, "--option", option),
-        guards=guard_chain(guard_option) if guards else (),
-        forecaster=chosen_forecaster(forecaster, forecaster_option),
+        policy=policy,
+        policy_options=options_of(POLICIES, policy, "--policy-option", policy_option),
+        guards=guard_options(guards, guard_option),
+        forecaster=forecaster,
+        forecaster_options=forecaster_options(forecaster, forecaster_option),
+        store=store,
+        interval=interval,
+        mode=mode,
         seed=seed,
-        decide_seconds=decide_every,
         step_seconds=step,
         change=None if change is None else Change(change.value),
     )
@@ -121,13 +127,9 @@ def simulate(
         _run_seeds(simulation, seeds, master, json)
         return
     if report is None and not json and not no_report:
-        report = Path("out") / f"{workload}-{simulation.policy.name}"
+        report = Path("out") / f"{workload}-{simulation.chosen_policy().name}"
     folder = None if report is None or no_report else ReportFolder(report)
-    simulation = replace(simulation, store=open_store(store, job=f"{workload} {policy} {seed}"))
-    try:
-        story = record(simulation, folder)
-    finally:
-        simulation.store.close()
+    story = record(simulation, folder)
     if json:
         print_json(story.result.to_json())
     else:
@@ -143,7 +145,7 @@ def _run_seeds(simulation: Simulation, seeds: int, master: str, json: bool) -> N
     from penstock.report.comparison import comparison_table, summary_json
     from penstock.runs.contest import Contest, Entrant
 
-    entrant = Entrant(simulation.policy.name, simulation)
+    entrant = Entrant(simulation.chosen_policy().name, simulation)
     contest = Contest([entrant], range(simulation.seed, simulation.seed + seeds))
     standings = held(contest, master)
     (results,) = standings.results

@@ -15,7 +15,7 @@ OFF = "off"
 def pairs(field: str, given: Iterable[str]) -> dict[str, str]:
     """Names and values, the value still as text; the last one of a name counts.
 
-    >>> pairs("--option", ["alpha=0.8", "note=a=b"])
+    >>> pairs("--policy-option", ["alpha=0.8", "note=a=b"])
     {'alpha': '0.8', 'note': 'a=b'}
     """
     found = {}

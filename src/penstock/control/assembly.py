@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from penstock.control.loop import Loop, Settings
 from penstock.control.ports import Actuator, Clock, Monitor, Store
@@ -68,6 +68,10 @@ class Steering:
         if self.policy is None:
             return POLICIES.create(DEFAULT_POLICY, self.policy_options or DEFAULT_OPTIONS)
         return POLICIES.create(self.policy, self.policy_options) if isinstance(self.policy, str) else self.policy
+
+    def keywords(self) -> SteeringOptions:
+        """The same as keywords, for whoever takes them."""
+        return cast("SteeringOptions", {field.name: getattr(self, field.name) for field in fields(Steering)})
 
     def chosen_forecaster(self) -> Forecaster | None:
         if isinstance(self.forecaster, str):

@@ -43,7 +43,7 @@ DEFAULT_ORDER = (
 
 
 GuardOptions = Mapping[str, Mapping[str, Any] | Guard | None]
-"""What is said of guards: options by name, None for a guard that is left out, or under a new name a guard of one's own."""
+"""What is said of guards: options by name, None for a guard that is left out, a guard of one's own by a new name."""
 
 
 def only(**kept: Mapping[str, Any] | Guard) -> GuardOptions:
@@ -65,24 +65,21 @@ def chain(options: GuardOptions | None = None, rounding: Guard | None = None) ->
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
     ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
     """
-    given: dict[str, Mapping[str, Any] | Guard | None] = dict.fromkeys(DEFAULT_ORDER, {}) | dict(options or {})
-    if rounding is not None:
-        given[rounding.name] = rounding
-    made: dict[str, Guard] = {}
-    for name, wish in given.items():
-        if isinstance(wish, Mapping) or wish is None:
-            if name not in DEFAULT_ORDER:
-                raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
-            if wish is not None:
-                made[name] = GUARDS.create(name, wish)
-        else:
-            made[name] = wish
-    order = [*DEFAULT_ORDER]
-    order[order.index("bounds") : order.index("bounds")] = [name for name in made if name not in DEFAULT_ORDER]
-    if rounding is not None:
-        order.remove(rounding.name)
-        order.insert(order.index("stabilisation"), rounding.name)
-    return tuple(made[name] for name in order if name in made)
+    given = options or {}
+    own = [name for name in given if name not in DEFAULT_ORDER]
+    for name in own:
+        if given[name] is None or isinstance(given[name], Mapping):
+            raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
+    bounds, holding = DEFAULT_ORDER.index("bounds"), DEFAULT_ORDER.index("stabilisation")
+    before = _made((*DEFAULT_ORDER[:bounds], *own, *DEFAULT_ORDER[bounds:holding]), given)
+    return (*before, *(() if rounding is None else (rounding,)), *_made(DEFAULT_ORDER[holding:], given))
+
+
+def _made(names: Iterable[str], given: GuardOptions) -> tuple[Guard, ...]:
+    wishes = ((name, given.get(name, {})) for name in names)
+    return tuple(
+        GUARDS.create(name, wish) if isinstance(wish, Mapping) else wish for name, wish in wishes if wish is not None
+    )
 
 
 def cycles_to_remember(guards: Iterable[Guard], interval_seconds: float) -> int:

@@ -115,7 +115,7 @@ class Decision:
     policy: str = ""
     expected: Expected | None = None
     figures: Mapping[str, Any] = field(default_factory=FrozenMap)
-    wanted: Plan = cast("Plan", None)  # the plan itself, unless a guard has changed it since
+    wanted: Plan = field(default=cast("Plan", None))  # left out, it is the plan itself
     verdicts: tuple[Verdict, ...] = ()
 
     def __post_init__(self) -> None:

@@ -2,9 +2,8 @@
 
 In micro-batches the operators of a batch follow each other on the same slots. Policies are written for operators that
 run concurrently, each on slots of its own. They come to the right plan for a sequential job as well if every operator
-shows the time that all of them take together: the rate that one instance reaches is then the rate over the whole window.
-What the driver takes to plan and commit a batch counts too, and what every batch costs whatever its size: see
-`batch_cost`.
+shows the time that all of them take together: an instance then has the rate that it reaches over the whole window. What
+the driver takes to plan and commit a batch counts too, and what every batch costs whatever its size: see `batch_cost`.
 """
 
 from __future__ import annotations

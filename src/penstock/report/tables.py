@@ -35,12 +35,21 @@ FIGURES = (
     Figure("mean parallelism", lambda r: f"{r.mean_parallelism:.1f} instances"),
     Figure("saved resources", lambda r: ratio(r.saved_resources)),
     Figure("changes of plan", lambda r: count(r.rescales)),
-    Figure("records processed", lambda r: f"{ratio(r.processed_ratio)}, {count(r.lost_records)} lost"),
+    Figure("records processed", lambda r: ratio(r.processed_ratio) + _lost(r.lost_records)),
     Figure("throughput degradation", lambda r: ratio(r.throughput_degradation)),
     Figure("processing latency", lambda r: _latency(r.processing_latency_ms.mean, r.processing_latency_ms.p99)),
     Figure("event latency", lambda r: _latency(r.event_latency_ms.mean, r.event_latency_ms.p99)),
     Figure("time to decide", lambda r: f"{milliseconds(r.decision_ms.p50)} p50, {milliseconds(r.decision_ms.p99)} p99"),
 )  # fmt: skip
+
+
+def _lost(records: int | None) -> str:
+    """What is said of lost records: nothing where nobody counted them.
+
+    >>> _lost(12), _lost(None)
+    (', 12 lost', '')
+    """
+    return "" if records is None else f", {count(records)} lost"
 
 
 def figures_table(story: Story) -> RenderableType:

@@ -10,12 +10,11 @@ from itertools import product
 
 from threadpoolctl import threadpool_limits
 
+from penstock.guards import only
 from penstock.model import Cycle, PenstockError
-from penstock.policies import POLICIES
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.sweep import OpensSpark, spread
-from penstock.stores.memory import MemoryStore
 
 
 class BrokenRunError(PenstockError):
@@ -100,8 +99,8 @@ class Contest:
         engines = {each.simulation.workload.job.engine.execution: each.simulation for each in self.entrants}
         for simulation in engines.values():
             workload = simulation.workload
-            short = replace(workload, trace=workload.trace.first(2 * simulation.decide_seconds))
-            replace(simulation, workload=short, policy=POLICIES.create("static"), store=MemoryStore()).run()
+            short = replace(workload, trace=workload.trace.first(2 * simulation.interval_seconds))
+            replace(simulation, workload=short, policy="static", policy_options=None, guards=only(), store=None).run()
 
 
 def _run(simulations: Sequence[Simulation], run: tuple[int, int]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,17 +13,18 @@ from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
-from penstock.guards import Guard
+from penstock.control.assembly import Steering
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.load.trace import Trace
 from penstock.model import Cycle, Execution, Plan, Slo
 from penstock.runs.result import Result
-from penstock.runs.summary import Outcome, since
+from penstock.runs.summary import RunSummary, since
 from penstock.spark.io.endpoints import Sink, Source
 from penstock.spark.io.replayed import Replay, Values, replay
 from penstock.spark.pipeline import Pipeline
 
-Listener = Callable[[Cycle], None]
+OnCycle = Callable[[Cycle], None]
 MakesPipeline = Callable[[Source, Sink], Pipeline]
 LOOK_SECONDS = 0.2
 WARM_UP_RATE = 50.0
@@ -54,12 +55,12 @@ class Place(Protocol):
         """The pipeline between real ends, and what has to be entered for its load to come."""
 
 
-@dataclass(frozen=True)
-class LiveRun:
+@dataclass(frozen=True, kw_only=True)
+class LiveRun(Steering):
     """A pipeline, made for a source and a sink, under a policy for as long as the trace lasts.
 
-    `warm_up_seconds` of a light load come first, under the largest plan, and are not measured: Spark compiles the job,
-    and starts what every slot needs.
+    The other fields are those of `Steering`. `warm_up_seconds` of a light load come first, under the largest plan, and
+    are not measured: Spark compiles the job, and starts what every slot needs.
     """
 
     place: Place
@@ -67,57 +68,49 @@ class LiveRun:
     values: Values
     trace: Trace
     slo: Slo
-    policy: str
-    policy_options: Mapping[str, Any] | None = None
-    guards: Sequence[Guard] | None = None
-    forecaster: str | None = None
     plan: Plan | None = None
-    interval_seconds: float = 3.0
-    batch_seconds: float = 1.0
+    batch: str = "1 s"
     warm_up_seconds: float = 8.0
 
-    def run(self, listener: Listener = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
+    def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
         """Run to the end of the trace, or until `stopped` says so."""
-        largest = Plan.largest(self.pipeline(NOWHERE, NOWHERE).topology())
         light = constant(WARM_UP_RATE, self.warm_up_seconds)
+        largest = Plan.largest(self.pipeline(NOWHERE, NOWHERE).topology())
         warm_up = replace(
-            self, trace=light, policy="static", policy_options=None, plan=largest, guards=(), forecaster=None
-        )
+            self, trace=light, policy="static", policy_options=None, plan=largest, guards=only(), forecaster=None,
+            forecaster_options=None,
+        )  # fmt: skip
         warm_up._run(lambda cycle: None, stopped)
-        outcome, name = self._run(listener, stopped)
-        return outcome.result(policy=self.policy, workload=name, trace=self.trace.name, seed=0)
+        summary, name = self._run(on_cycle, stopped)
+        return summary.result(policy=self.chosen_policy().name, workload=name, trace=self.trace.name, seed=0)
 
-    def _run(self, listener: Listener, stopped: Callable[[], bool]) -> tuple[Outcome, str]:
+    def _run(self, on_cycle: OnCycle, stopped: Callable[[], bool]) -> tuple[RunSummary, str]:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
             most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
             load = replay(self.trace, self.values, max_records_per_batch=most)
             pipeline, feeding = self.place.wired(self.pipeline, load, folder)
-            outcome = Outcome(self.slo, self.place.execution, Plan.largest(pipeline.topology()))
+            summary = RunSummary(self.slo, self.place.execution, Plan.largest(pipeline.topology()))
             began, running = 0.0, threading.Event()
 
-            def on_cycle(cycle: Cycle) -> None:
+            def reported(cycle: Cycle) -> None:
                 if not began:  # nothing has been fed yet
                     if cycle.samples:
                         running.set()
                     return
                 shown = since(cycle, began)
-                outcome(shown)
-                listener(shown)
+                summary(shown)
+                on_cycle(shown)
 
             job = pipeline.start(
                 self.place.spark,
                 slo=self.slo,
                 checkpoint=str(folder / "checkpoint"),
                 engine=self.place.engine,
-                policy=self.policy,
-                policy_options=self.policy_options,
-                guards=self.guards,
-                forecaster=self.forecaster,
                 plan=self.plan,
-                interval_seconds=self.interval_seconds,
-                batch_seconds=self.batch_seconds,
-                listener=on_cycle,
+                batch=self.batch,
+                on_cycle=reported,
+                **self.keywords(),
             )
             stack.enter_context(job)
             if self.place.execution is Execution.CONCURRENT:  # in micro-batches the load comes as soon as the job reads
@@ -127,5 +120,5 @@ class LiveRun:
             while not (stopped() or time.time() >= began + self.trace.seconds or job.wait(LOOK_SECONDS)):
                 pass
             for milliseconds in job.controller.decision_ms:
-                outcome.decided(milliseconds)
-            return outcome, pipeline.name
+                summary.decided(milliseconds)
+            return summary, pipeline.name

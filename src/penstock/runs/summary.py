@@ -1,4 +1,4 @@
-"""What a live run came to, summed up from what its loop saw."""
+"""Sums up a live run from the cycles of its loop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from penstock.runs.result import Result, percentiles
 SHARES = (("p50", 0.725), ("p95", 0.245), ("p99", 0.03))
 
 
-class Outcome:
-    """Listens to a loop: call it with each cycle. Warming up counts like the rest: users wait then too."""
+class RunSummary:
+    """Sums up the cycles that it is called with. Warming up counts like the rest: users wait then too."""
 
     def __init__(self, slo: Slo, execution: Execution, largest: Plan) -> None:
         self._slo = slo
@@ -37,14 +37,15 @@ class Outcome:
     def _add(self, sample: Sample) -> None:
         plan = Plan({name: operator.parallelism for name, operator in sample.operators.items()})
         done = (sample.throughput or 0.0) * sample.seconds
-        offered = (sample.job_input_rate or 0.0) * sample.seconds
         self._seconds += sample.seconds
         self._missed += sample.seconds if self._slo.violations(sample) else 0.0
         self._core_seconds += self._execution.slots(plan) * sample.seconds
         self._instance_seconds += plan.total * sample.seconds
-        self._done += done
-        self._offered += offered
-        self._off += abs(offered - done)
+        if sample.job_input_rate is not None:
+            offered = sample.job_input_rate * sample.seconds
+            self._done += done
+            self._offered += offered
+            self._off += abs(offered - done)
         for kept, latency in (
             (self._processing, sample.processing_latency_ms), (self._event, sample.event_latency_ms),
         ):  # fmt: skip

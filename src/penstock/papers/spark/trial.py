@@ -13,7 +13,7 @@ from penstock.performance import throughput
 from penstock.performance.bayesian.search_space import Configuration
 from penstock.runs.result import Result
 from penstock.runs.spark_workload import SparkWorkload
-from penstock.runs.summary import Outcome
+from penstock.runs.summary import RunSummary
 
 Cycles = Sequence[Cycle]
 
@@ -81,7 +81,7 @@ class Run:
     @property
     def result(self) -> Result:
         """The figures that policies are compared by."""
-        outcome = Outcome(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
+        outcome = RunSummary(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
         for cycle in self.cycles:
             outcome(cycle)
         return outcome.result(
