@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from penstock.demo.clicks_on_spark import clicks, pipeline
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Plan, Sample, Slo
 from penstock.runs.live import NOWHERE, LiveRun
@@ -42,15 +43,15 @@ def rows() -> Iterator[Foretold]:
 def _compare(engine: str, plan: Plan) -> Iterator[Foretold]:
     seen: list[Sample] = []
 
-    def heard(cycle: Cycle) -> None:
+    def on_cycle(cycle: Cycle) -> None:
         seen.extend(sample for sample in cycle.samples if not sample.warm_up)
 
     slo, trace = Slo(event_latency="10 s"), constant(RATE, SECONDS)
     with stage(engine) as place:
         LiveRun(
-            place, partial(pipeline, most=7), clicks, trace, slo, "static", guards=(), plan=plan,
-            interval_seconds=3.0, batch_seconds=2.0,
-        ).run(heard)  # fmt: skip
+            place=place, pipeline=partial(pipeline, most=7), values=clicks, trace=trace, slo=slo, policy="static",
+            guards=only(), plan=plan, interval="3 s", batch="2 s",
+        ).run(on_cycle)  # fmt: skip
         execution = place.execution
     half = len(seen) // 2
     job = twin("clicks", pipeline(NOWHERE, NOWHERE).topology(), seen[:half], execution, 2.0)

@@ -19,8 +19,8 @@ def policies_page() -> str:
     return page(
         "Policies",
         "A policy suggests a plan. Choose one with `--policy NAME`, give it options with `--policy-option name=value` "
-        "or in a snapshot's `options`. `module:Class` brings [your own](../how-to/bring-your-own-policy.md). What each paper "
-        "adds stands in [the papers](../explanation/papers.md).",
+        "or in a snapshot's `options`. `module:Class` brings [your own](../how-to/bring-your-own-policy.md). What each "
+        "paper adds stands in [the papers](../explanation/papers.md).",
         _contents(POLICIES, POLICIES.names()),
         *(_policy(name) for name in POLICIES.names()),
     )

@@ -15,7 +15,7 @@ PAIR = Topology.chain("parse", "count")
 SLO = Slo(event_latency="10 s")  # batches may take 5 s
 
 
-def window(useful: dict[str, float | None], batches: tuple[Batch, ...] = (), t: float = 0.0) -> Sample:
+def window(useful: dict[str, float | None], batches: tuple[Batch, ...] | None = None, t: float = 0.0) -> Sample:
     """Ten seconds at 100 records/s."""
     operators = {name: OperatorSample(4, 1000, 1000, seconds) for name, seconds in useful.items()}
     return Sample(t=t, seconds=10, operators=operators, input_rate=100, throughput=100, backlog=0, batches=batches)

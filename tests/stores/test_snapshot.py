@@ -130,7 +130,7 @@ REFUSED = [
     ("options/alpha", -math.inf, "options.alpha must be a finite number, not -Infinity"),
     ("samples/0/t", 10**400, f"samples[0].t must be a finite number, not 1{'0' * 39}..."),
     ("samples/0/t", -1, "samples[0].t must be a finite number of at least 0, not -1"),
-    ("samples/0/seconds", 0, "samples[0].seconds must be more than 0, not 0"),
+    ("samples/0/seconds", 0, "samples[0].seconds must be positive, not 0"),
     (f"{SPLIT}/parallelism", 0, "samples[0].operators.split.parallelism must be a whole number of at least 1, not 0"),
     (f"{SPLIT}/parallelism", 1.5, "samples[0].operators.split.parallelism must be a whole number, not 1.5"),
     ("operators/0/parallelism", 0, "operators[0].parallelism must be a whole number of at least 1, not 0"),

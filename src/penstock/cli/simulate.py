@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,6 +100,7 @@ def simulate(
     from penstock.report.folder import ReportFolder
     from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
+    from penstock.stores import open_store
 
     targets = {
         "processing_latency": slo_processing,
@@ -113,7 +115,6 @@ def simulate(
         guards=guard_options(guards, guard_option),
         forecaster=forecaster,
         forecaster_options=forecaster_options(forecaster, forecaster_option),
-        store=store,
         interval=interval,
         mode=mode,
         seed=seed,
@@ -129,7 +130,11 @@ def simulate(
     if report is None and not json and not no_report:
         report = Path("out") / f"{workload}-{simulation.chosen_policy().name}"
     folder = None if report is None or no_report else ReportFolder(report)
-    story = record(simulation, folder)
+    opened = open_store(store, job=f"{workload} {policy} {seed}")
+    try:
+        story = record(replace(simulation, store=opened), folder)
+    finally:
+        opened.close()
     if json:
         print_json(story.result.to_json())
     else:

@@ -121,8 +121,8 @@ class Sample:
     event_latency_ms       milliseconds from a record's creation to its leaving the job
     dropped                records lost in the window: a full queue, a time-out, a restart
     executors              executors that the job had, where the cluster says
-    batches                the finished micro-batches of the window that were measured, oldest first; none where
-                           operators run concurrently
+    batches                the finished micro-batches of the window that were measured, oldest first, where operators
+                           run sequentially
     warm_up                whether the window fell on a change: its figures are those of a job that is warming up
     """
 
@@ -136,7 +136,7 @@ class Sample:
     event_latency_ms: Latency | None = None
     dropped: float | None = None
     executors: int | None = None
-    batches: tuple[Batch, ...] = ()
+    batches: tuple[Batch, ...] | None = None
     warm_up: bool = False
 
     def __post_init__(self) -> None:

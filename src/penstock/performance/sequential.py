@@ -36,7 +36,7 @@ class ConcurrentView:
 
     def of(self, sample: Sample) -> Sample:
         """The sample with the useful seconds that each operator would show. Call it once for each, oldest first."""
-        self._batches.extend(sample.batches)
+        self._batches.extend(sample.batches or ())
         useful = self._useful_seconds(sample)
         operators = {name: replace(each, useful_seconds=useful) for name, each in sample.operators.items()}
         return replace(sample, operators=FrozenMap(operators))

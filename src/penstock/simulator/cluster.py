@@ -178,11 +178,11 @@ class SimulatedCluster:
             warm_up=began < self._settles_at - 1e-9,
         )
 
-    def _batches(self) -> tuple[Batch, ...]:
+    def _batches(self) -> tuple[Batch, ...] | None:
         """The last micro-batch that ended in the window, as one that stands for all."""
         last = Batch(*self.state.finished.tolist())
         self.state.finished.fill(0.0)
-        return (last,) if last.records else ()
+        return (last,) if last.records else None
 
     # Changing --------------------------------------------------------------------------------------------------------
 
