@@ -7,6 +7,7 @@ from pathlib import Path
 from docs.generator.command_line import cli_page
 from docs.generator.families import forecasters_page, guards_page, policies_page
 from docs.generator.mathematics import mathematics_page
+from docs.generator.options import options_page
 from docs.generator.values import metrics_page, reasons_page, snapshot_page
 from docs.generator.workloads import workloads_page
 
@@ -18,6 +19,7 @@ PAGES = {
     "guards.md": guards_page,
     "mathematics.md": mathematics_page,
     "metrics.md": metrics_page,
+    "options.md": options_page,
     "policies.md": policies_page,
     "reasons.md": reasons_page,
     "snapshot.md": snapshot_page,

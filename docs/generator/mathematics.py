@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 
 from docs.generator.markdown import code, page, prose, table
@@ -15,7 +15,8 @@ PACKAGE = performance.__name__
 
 
 def mathematics_page() -> str:
-    names = sorted(module.name for module in iter_modules(performance.__path__))
+    found = walk_packages(performance.__path__, f"{PACKAGE}.")
+    names = sorted(module.name.removeprefix(f"{PACKAGE}.") for module in found if not module.ispkg)
     return page(
         "Mathematics",
         'What the policies compute with. A number in parentheses, or beside "equation", is the paper\'s own.',
@@ -34,7 +35,7 @@ def mathematics_of(policy: type) -> list[str]:
             continue
         seen.add(name)
         used = {str(getattr(value, "__module__", "")) for value in vars(sys.modules[name]).values()}
-        found |= {module.removeprefix(f"{PACKAGE}.") for module in used if module.startswith(f"{PACKAGE}.")}
+        found |= {module.rpartition(".")[2] for module in used if module.startswith(f"{PACKAGE}.")}
         waiting += used
     return sorted(found)
 
@@ -43,9 +44,9 @@ def _one(name: str, module: ModuleType) -> str:
     own = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
     public = [value for value in own if not value.__name__.startswith("_") and value.__doc__]
     rows = [[code(value.__name__), inspect.cleandoc(value.__doc__).partition("\n")[0]] for value in public]
-    link = f"src/penstock/performance/{name}.py"
+    link = f"src/penstock/performance/{name.replace('.', '/')}.py"
     return "\n\n".join((
-        f"## {name}",
+        f"## {name.rpartition('.')[2]}",
         prose(module.__doc__),
         table(["name", "what it gives"], rows),
         f"Code: [{link}](../../{link})",

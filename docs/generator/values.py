@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.generator.markdown import code, fields_table, page, table
-from penstock.model import Latency, OperatorSample, ReasonCode, Sample, Worker
+from penstock.model import Batch, Latency, OperatorSample, ReasonCode, Sample, Worker
 from penstock.runs.result import Result
 from penstock.stores.codec import SloInNumbers
 from penstock.stores.snapshot import PresentOperator, SnapshotForm
@@ -18,6 +18,8 @@ def metrics_page() -> str:
         fields_table(Sample),
         "## An operator in a sample: sums over its instances",
         fields_table(OperatorSample),
+        "## A micro-batch in a sample",
+        fields_table(Batch),
         "## A latency",
         fields_table(Latency),
         "## The result of a run",
