@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.guards import Guard, chain
+from penstock.guards import GuardOptions, only
 from penstock.load.curves import daily
 from penstock.model import Operator, Plan, Slo, Topology
 from penstock.policies.ds2 import Ds2
@@ -44,16 +44,16 @@ def job(operators: int) -> Workload:
     return Workload(simulated, Slo(processing_latency="1 s"), daily(LOW, HIGH, DAYS), "a chain", "none")
 
 
-def measure(operators: int, guards: tuple[Guard, ...]) -> Row:
+def measure(operators: int, guards: GuardOptions | None) -> Row:
     best = float("inf")
     for _ in range(REPEATS):
-        simulation = Simulation(job(operators), Ds2(), guards=guards)
+        simulation = Simulation(job(operators), policy=Ds2(), guards=guards)
         began = time.process_time()
         result = simulation.run()
         best = min(best, time.process_time() - began)
     return Row(
         operators,
-        "on" if guards else "off",
+        "on" if guards is None else "off",
         result.seconds / best,
         1e6 * best / (result.seconds / 60.0) / operators,
         result.rescales,
@@ -61,7 +61,7 @@ def measure(operators: int, guards: tuple[Guard, ...]) -> Row:
 
 
 def rows() -> Iterator[Row]:
-    Simulation(job(2), Ds2()).run()  # compiles
+    Simulation(job(2), policy=Ds2()).run()  # compiles
     for operators in OPERATORS:
-        yield measure(operators, ())
-    yield measure(5, chain())
+        yield measure(operators, only())
+    yield measure(5, None)
