@@ -76,7 +76,7 @@ def measure() -> None:
             going.append(seconds(let_go))
             coming.append(seconds(get))
         work = StageWork(spark.sparkContext, str(query.runId))
-        monitor = QueryMonitor(query, work, executors.present, WallClock(), batch_seconds=5.0)
+        monitor = QueryMonitor(query, work, executors.present, WallClock())
         monitor.read()  # looks at all that was before
         looks = []
         for _ in range(LOOKS):

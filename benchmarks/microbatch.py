@@ -19,11 +19,11 @@ from typing import ClassVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.control.assembly import Steering
 from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.io.replayed import Replay, replay
-from penstock.spark.job import CLUSTER_INTERVAL_SECONDS
 from penstock.spark.microbatch.engine import SETTINGS, MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
 from penstock.testbed.session import local_session
@@ -34,7 +34,7 @@ SKIPPED_ROUNDS = 20
 """The JVM gets warm."""
 TRIMMED = 0.1
 WAYS = ("by hand", "engine", "engine, not metered")
-READ_SECONDS = len(WAYS) * CLUSTER_INTERVAL_SECONDS
+READ_SECONDS = len(WAYS) * Steering().interval_seconds
 """Of one batch in three the engine sees in this time as many as it sees between two readings in a job of its own."""
 
 
@@ -145,6 +145,8 @@ def _run(spark: SparkSession, folder: str) -> dict[str, list[float]]:
         _source().stream(spark).writeStream.foreachBatch(turns.batch)
         .option("checkpointLocation", folder).trigger(processingTime="0 seconds").start()
     )  # fmt: skip
+    for each in (engine, unmetered):
+        each._plan = PLAN
     engine._query = query  # its monitor hears of all batches, and knows which ones it ran itself
     spark.streams.addListener(engine._progress)
     while not turns.over.wait(READ_SECONDS):
@@ -168,4 +170,4 @@ def _engine(spark: SparkSession, folder: str, metering: bool) -> MicroBatchEngin
         job.operator(name, function, after=before)
         before = (name,)
     job.sink(Nowhere(), after=before[0])
-    return MicroBatchEngine(spark, job, dry_run(spark, job), PLAN, folder, batch_seconds=0.0, metering=metering)
+    return MicroBatchEngine(spark, job, dry_run(spark, job), folder, batch_seconds=0.0, metering=metering)

@@ -141,8 +141,8 @@ def _by_engine(
     job.sink(kafka(sink, servers=servers), after=after[0])
     plan = Plan(dict.fromkeys(STEPS, 1))
     metering = way == "engine"
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, metering=metering)
-    engine.start()
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, metering=metering)
+    engine.start(plan)
     return engine.stop
 
 

@@ -59,8 +59,8 @@ def rows() -> Iterator[Changes | Twice]:
                 after = (name,)
             job.sink(kafka("out", servers=broker.servers), after=after[0])
             plan = Plan(dict.fromkeys(STEPS, 1))
-            engine = RealTimeEngine(spark, job, dry_run(spark, job), plan, checkpoint, batch_seconds=BATCH_SECONDS)
-            engine.start()
+            engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=BATCH_SECONDS)
+            engine.start(plan)
             source = replay(constant(RATE, 3600.0), lambda ids: [b'{"name": "a", "amount": %d}' % i for i in ids])
             with Feeder(source, "in", broker.servers):
                 for _, name, parallelism in zip(range(CHANGES), cycle(STEPS), cycle((2, 3, 1)), strict=False):

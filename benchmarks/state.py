@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock.control.clock import Stopwatch
-from penstock.model import Plan, Slo
+from penstock.model import Plan
 from penstock.papers.autrascale.spark.bids import SCHEMA, Bids, write
 from penstock.papers.autrascale.spark.nexmark import QUERIES
-from penstock.spark.native.engine import NativeEngine
-from penstock.spark.native.query import STATE, NativeQuery
+from penstock.spark.native.engine import STATE, NativeEngine
+from penstock.spark.native.query import NativeQuery
 from penstock.testbed.session import local_session
 
 CHANGES = (4, 2, 6, 3, 4, 2, 6, 3)
@@ -63,11 +63,9 @@ def changes(spark: SparkSession, query: str, bids: Bids, folder: Path) -> Iterat
         stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(source))
         return QUERIES[query](stream).writeStream.foreachBatch(count)
 
-    native = NativeEngine(
-        spark, NativeQuery(query, build), Plan({STATE: FIRST}), str(folder / "checkpoint"), Slo(event_latency="10 s")
-    )
+    native = NativeEngine(spark, build, NativeQuery(query, build).topology(), str(folder / "checkpoint"))
     write(bids.file(0), source, 0)
-    native.start()
+    native.start(Plan({STATE: FIRST}))
     for number in range(1, BATCHES_BEFORE):
         write(bids.file(0).head(100), source, number)
     native.query.processAllAvailable()

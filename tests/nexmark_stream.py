@@ -15,8 +15,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from penstock.model import Plan, Slo
 from penstock.papers.autrascale.spark.bids import NOBODY, SCHEMA, Bids, write
 from penstock.papers.autrascale.spark.nexmark import QUERIES
-from penstock.spark.native.engine import NativeEngine
-from penstock.spark.native.query import STATE, NativeQuery
+from penstock.spark.native.engine import STATE, NativeEngine
+from penstock.spark.native.query import NativeQuery
 
 TARGET = Slo(event_latency="10 s")
 
@@ -48,10 +48,9 @@ class Stream:
         for last in (number, number + 1):
             write(self.bids.closing(last), self.source, last)
 
-    def native(self, spark: SparkSession, partitions: int) -> NativeEngine:
+    def native(self, spark: SparkSession) -> NativeEngine:
         """The query, with nobody who steers it."""
-        query = NativeQuery(self.query, self.build)
-        return NativeEngine(spark, query, Plan({STATE: partitions}), self.checkpoint, TARGET)
+        return NativeEngine(spark, self.build, NativeQuery(self.query, self.build).topology(), self.checkpoint)
 
     def build(self, spark: SparkSession, plan: Plan) -> DataStreamWriter:
         results = str(self.folder / "results")
@@ -75,8 +74,8 @@ def main(query: str, folder: str, partitions: str, new_partitions: str) -> None:
     from penstock.testbed.session import local_session
 
     stream = Stream(query, Path(folder))
-    native = stream.native(local_session("local[4]"), int(partitions))
-    native.start()
+    native = stream.native(local_session("local[4]"))
+    native.start(Plan({STATE: int(partitions)}))
     native.query.processAllAvailable()
     native.apply(Plan({STATE: int(new_partitions)}))
 

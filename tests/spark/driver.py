@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from penstock import Slo
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle
 from penstock.policies.autrascale_plus import AuTraScalePlus
@@ -28,13 +29,13 @@ def main(folder: Path) -> None:
     job.operator("work", working(4), after=parse, max=4)
     job.sink(files(str(folder / "out")), after="work")
 
-    def heard(cycle: Cycle) -> None:
+    def report(cycle: Cycle) -> None:
         code = cycle.decision.reason.code.value
         say("cycle", plan=dict(running.plan.parallelism), code=code, state=policy.state())
 
     running = job.start(
-        spark, slo=Slo(event_latency="3 s"), checkpoint=str(folder / "checkpoint"), policy=policy, guards=(),
-        interval_seconds=1.0, batch_seconds=0.5, listener=heard,
+        spark, slo=Slo(event_latency="3 s"), checkpoint=str(folder / "checkpoint"), policy=policy, guards=only(),
+        interval="1 s", batch="500 ms", on_cycle=report,
     )  # fmt: skip
     say("started", plan=dict(running.plan.parallelism), state=policy.state())
     running.wait()

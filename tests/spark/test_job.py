@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Slo
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Decision, Observation, Plan, ReasonCode
 from penstock.policies import Policy, State
@@ -75,8 +76,8 @@ def started(spark: SparkSession, folder: Path, policy: Policy, cycles: list[Cycl
     job.operator("only", as_text, max=4)
     job.sink(files(str(folder / "out"), "json"), after="only")
     return job.start(
-        spark, slo=TARGET, checkpoint=str(folder / "checkpoint"), policy=policy, guards=(), store=LostStore(),
-        interval_seconds=0.5, batch_seconds=0.2, listener=cycles.append,
+        spark, slo=TARGET, checkpoint=str(folder / "checkpoint"), policy=policy, guards=only(), store=LostStore(),
+        interval="500 ms", batch="200 ms", on_cycle=cycles.append,
     )  # fmt: skip
 
 
@@ -109,8 +110,8 @@ def test_a_job_in_monitor_mode_decides_and_never_acts(
     job.sink(files(str(tmp_path / "out"), "json"), after="only")
     policy = Grows()
     with job.start(
-        spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"), policy=policy, mode="monitor", guards=(),
-        interval_seconds=0.5, batch_seconds=0.2, listener=cycles.append,
+        spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"), policy=policy, mode="monitor", guards=only(),
+        interval="500 ms", batch="200 ms", on_cycle=cycles.append,
     ) as running:  # fmt: skip
         until(lambda: any(cycle.decision.plan["only"] == 2 for cycle in cycles), "a decision", running)
         assert running.plan == Plan({"only": 1})

@@ -13,7 +13,7 @@ from penstock import Slo
 from penstock.load.curves import constant
 from penstock.model import InvalidValueError
 from penstock.spark import Function, Pipeline, replay
-from penstock.spark.dry_run import Trial, dry_run
+from penstock.spark.dry_run import DryRun, dry_run
 from penstock.spark.segments import segments
 
 pytestmark = pytest.mark.spark
@@ -95,7 +95,7 @@ def one_operator(function: Callable[[DataFrame], DataFrame], **options: str) -> 
     return job
 
 
-def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **options: str) -> Trial:
+def tried(spark: SparkSession, function: Callable[[DataFrame], DataFrame], **options: str) -> DryRun:
     return dry_run(spark, one_operator(function, **options))["a"]
 
 
@@ -167,13 +167,13 @@ def test_python_operators_are_known_as_such(spark: SparkSession) -> None:
     job.operator("udf", lambda frame: frame.select(F.udf(lambda value: value, "binary")("value").alias("value")))
     for name in job.steps:
         job.sink(nowhere(), after=name)
-    trials = dry_run(spark, job)
-    assert {name: trial.python for name, trial in trials.items()} == {
+    dry_runs = dry_run(spark, job)
+    assert {name: each.python for name, each in dry_runs.items()} == {
         "native": None,
         "pandas": "MapInPandas",
         "udf": "ArrowEvalPython",
     }
-    assert [trials[name].keeps_stamp for name in job.steps] == [True, False, False]
+    assert [dry_runs[name].keeps_stamp for name in job.steps] == [True, False, False]
 
 
 def test_filters_are_found(spark: SparkSession) -> None:
@@ -182,7 +182,7 @@ def test_filters_are_found(spark: SparkSession) -> None:
     job.operator("drops", lambda frame: frame.where("length(value) > 3"), after="selects")
     job.operator("joins", lambda frame: frame.join(frame.select("value"), "value"), after="drops")
     job.sink(nowhere(), after="joins")
-    filters = {name: trial.filters for name, trial in dry_run(spark, job).items()}
+    filters = {name: each.filters for name, each in dry_run(spark, job).items()}
     assert filters == {"selects": False, "drops": True, "joins": True}  # a join drops nulls first
 
 
@@ -192,4 +192,4 @@ def test_shuffles_inside_an_operator_are_counted(spark: SparkSession) -> None:
     job.operator("by_other", lambda frame: frame.groupBy("partition").count())
     job.sink(nowhere(), after="by_key")
     job.sink(nowhere(), after="by_other")
-    assert {name: trial.exchanges for name, trial in dry_run(spark, job).items()} == {"by_key": 0, "by_other": 1}
+    assert {name: each.exchanges for name, each in dry_run(spark, job).items()} == {"by_key": 0, "by_other": 1}

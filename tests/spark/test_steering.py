@@ -17,7 +17,7 @@ from penstock.model import Cycle, Plan, Reason, ReasonCode, Sample
 from penstock.policies import POLICIES
 from penstock.spark import Pipeline, files, kafka, replay
 from penstock.spark.dry_run import dry_run
-from penstock.spark.engine import Engine
+from penstock.spark.engine import SparkEngine
 from penstock.spark.io.replayed import Replay
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
@@ -44,14 +44,14 @@ def two_operators(source: object, sink: object) -> Pipeline:
 
 def in_batches(spark: SparkSession, folder: Path, source: Replay = LOAD) -> MicroBatchEngine:
     job = two_operators(source, files(str(folder / "out"), "json"))
-    return MicroBatchEngine(spark, job, dry_run(spark, job), TOO_SMALL, str(folder / "checkpoint"), batch_seconds=1.0)
+    return MicroBatchEngine(spark, job, dry_run(spark, job), str(folder / "checkpoint"), batch_seconds=1.0)
 
 
 def in_real_time(spark: SparkSession, broker: Broker, folder: Path, topic: str) -> RealTimeEngine:
     for name in (topic, f"{topic}-out"):
         broker.create_topic(name, 1)
     job = two_operators(kafka(topic, servers=broker.servers), kafka(f"{topic}-out", servers=broker.servers))
-    return RealTimeEngine(spark, job, dry_run(spark, job), TOO_SMALL, str(folder), batch_seconds=2.0)
+    return RealTimeEngine(spark, job, dry_run(spark, job), str(folder), batch_seconds=2.0)
 
 
 def loop_over(engine: MicroBatchEngine | RealTimeEngine, policy: str, seconds: float = 3.0) -> Loop:
@@ -61,7 +61,7 @@ def loop_over(engine: MicroBatchEngine | RealTimeEngine, policy: str, seconds: f
     )  # fmt: skip
 
 
-def settle(engine: Engine, loop: Loop, enough: Callable[[list[Sample]], bool]) -> list[Cycle]:
+def settle(engine: SparkEngine, loop: Loop, enough: Callable[[list[Sample]], bool]) -> list[Cycle]:
     """Decide whenever something was measured, until the measurements are as they should be."""
     cycles: list[Cycle] = []
     samples: list[Sample] = []
@@ -116,8 +116,8 @@ def test_every_policy_can_steer_micro_batches(spark: SparkSession, tmp_path: Pat
 
 def test_every_policy_can_steer_real_time(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     engine = in_real_time(spark, broker, tmp_path, "steered")
-    engine.apply(Plan({"parse": 1, "work": 3}))  # a job that falls behind has windows without useful times
-    with running(engine), Feeder(LOAD, "steered", broker.servers):
+    enough = Plan({"parse": 1, "work": 3})  # a job that falls behind has windows without useful times
+    with running(engine, enough), Feeder(LOAD, "steered", broker.servers):
         decided = every_policy_decides(engine)
         plans = list({plan for _, plan in decided.values()})
         assert failed(decided) == {}
@@ -125,9 +125,9 @@ def test_every_policy_can_steer_real_time(spark: SparkSession, broker: Broker, t
 
 
 @contextmanager
-def running(engine: Engine) -> Iterator[None]:
+def running(engine: SparkEngine, plan: Plan = TOO_SMALL) -> Iterator[None]:
     """Whatever happens inside, the job is ended: its slots are for the next test."""
-    engine.start()
+    engine.start(plan)
     try:
         yield
     finally:
@@ -173,7 +173,7 @@ def failed(decided: dict[str, tuple[Reason, Plan]]) -> dict[str, str]:
     return {name: reason.text for name, (reason, _) in decided.items() if reason.code in failures}
 
 
-def applied(engine: Engine, plan: Plan) -> Plan:
+def applied(engine: SparkEngine, plan: Plan) -> Plan:
     """What is in force after that plan was put in force."""
     engine.apply(plan)
     return engine.plan()

@@ -11,21 +11,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
+from penstock.spark.graph import Graph, Step
 from penstock.spark.measure.python_meter import Metered, meters_found
 from penstock.spark.measure.stamp import STAMP, STAMP_TYPE
-from penstock.spark.pipeline import Pipeline, Step
 from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
 _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}
-"""What else there is may shuffle in a stream, for its state, where it does not in the trial."""
+"""What else there is may shuffle in a stream, for its state, where it does not in the dry run."""
 _SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."
 _DOORS = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
 """Expressions behind which is other people's code, which may wait for anything."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DryRun:
     """What is known of an operator before it runs.
 
     input, output  the columns of its frames
@@ -51,19 +51,19 @@ class Trial:
         return STAMP in self.output.names
 
 
-def dry_run(spark: SparkSession, pipeline: Pipeline) -> dict[str, Trial]:
+def dry_run(spark: SparkSession, graph: Graph) -> dict[str, DryRun]:
     """Try each operator, in the order of the flow."""
-    topology = pipeline.topology()
-    source = StructType([*pipeline.source.schema.fields, StructField(STAMP, STAMP_TYPE)])
-    trials: dict[str, Trial] = {}
+    topology = graph.topology()
+    source = StructType([*graph.source.schema.fields, StructField(STAMP, STAMP_TYPE)])
+    tried: dict[str, DryRun] = {}
     for name in topology.order:
-        step = pipeline.steps[name]
-        inputs = [trials[parent].output for parent in step.after] or [source]
-        trials[name] = _try(spark, step, inputs)
-    return trials
+        step = graph.steps[name]
+        inputs = [tried[parent].output for parent in step.after] or [source]
+        tried[name] = _try(spark, step, inputs)
+    return tried
 
 
-def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
+def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
     field = f"operator {step.name}"
     frame = _empty(spark, inputs[0])
     for parent, other in zip(step.after[1:], inputs[1:], strict=True):
@@ -85,7 +85,7 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> Trial:
     if not isinstance(output, DataFrame):
         raise InvalidValueError(field, f"must return a DataFrame, not {type(output).__name__}")
     nodes = _physical_nodes(output)
-    return Trial(
+    return DryRun(
         input=frame.schema,
         output=output.schema,
         python=next((node for node in nodes if _PYTHON.search(node)), None),
@@ -113,7 +113,7 @@ def _physical_nodes(frame: DataFrame) -> list[str]:
 
 
 def _plain(frame: DataFrame) -> bool:
-    """See `Trial.plain`."""
+    """See `DryRun.plain`."""
     plan = json.loads(frame._jdf.queryExecution().analyzed().toJSON())  # its nodes from the top down
     while plan and "Repartition" not in plan[-1]["class"]:  # what is in front of the operator's shuffle
         plan.pop()

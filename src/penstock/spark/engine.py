@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from penstock.model import Actuation, Execution, Plan, Sample, Topology
+from penstock.control.clock import WallClock
+from penstock.control.ports import Actuator, Clock, Monitor
+from penstock.model import Actuation, Execution, PenstockError, Plan, Sample, Topology
 
 
-class Engine(Protocol):
-    """Runs a job on Spark, measures it and changes it: monitor, actuator and clock of the loop in one."""
+class SparkEngine(Monitor, Actuator, Clock, ABC):
+    """Runs one job on Spark, measures it and changes it.
+
+    topology         the operators of the job
+    trigger_seconds  from the start of one micro-batch to that of the next; 0: no trigger interval
+    """
 
     execution: ClassVar[Execution]
     actuation: ClassVar[Actuation]
-    topology: Topology
 
-    def start(self) -> None:
-        """Begin, or go on from the checkpoint."""
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self._clock = WallClock()
+        self._plan: Plan | None = None
 
+    @property
+    def trigger_seconds(self) -> float:
+        return 0.0
+
+    @abstractmethod
+    def start(self, plan: Plan) -> None:
+        """Begin under `plan`, or go on from the checkpoint under it."""
+
+    @abstractmethod
     def stop(self) -> None:
-        """End cleanly; the checkpoint knows where to go on."""
+        """End cleanly; the next start goes on from the checkpoint."""
 
+    @abstractmethod
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it, if that is an error."""
+        """Wait until the job ends, at most `seconds`; True if it has ended. Raises the error that ended it, if any."""
 
-    def read(self) -> Sequence[Sample]: ...
+    @abstractmethod
+    def read(self) -> Sequence[Sample]:
+        """The windows that ended since the last call, oldest first."""
 
-    def plan(self) -> Plan: ...
+    def plan(self) -> Plan:
+        """The plan in force; the first one is that of `start`."""
+        if self._plan is None:
+            raise PenstockError("the job has not been started")
+        return self._plan
 
-    def apply(self, plan: Plan) -> None: ...
+    @abstractmethod
+    def apply(self, plan: Plan) -> None:
+        """Put `plan` in force in the running job; on failure raise, with the old plan still in force."""
 
-    def now(self) -> float: ...
+    def now(self) -> float:
+        return self._clock.now()

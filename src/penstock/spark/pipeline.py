@@ -1,4 +1,4 @@
-"""What a user writes: a graph of functions from DataFrame to DataFrame, with a source and sinks.
+"""What a user writes and starts: a graph of operators on one of the two engines, with Penstock beside it.
 
     job = Pipeline("clicks", source=kafka("clicks", servers="localhost:9092"))
     parsed = job.operator("parse", parse)
@@ -11,134 +11,76 @@ Every operator finds the column `stamp` in its input; see `penstock.spark.measur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Unpack
 
-from penstock.model import InvalidValueError, Slo
-from penstock.model.topology import Actuation, Operator, Topology
+from pyspark.sql import SparkSession
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from penstock.control.assembly import Steering, SteeringOptions
+from penstock.model import Cycle, Plan, Slo, duration
+from penstock.model.errors import check_choice
+from penstock.spark.dry_run import dry_run
+from penstock.spark.graph import Graph
+from penstock.spark.job import RunningJob, check_checkpoint, ignore, steer
+from penstock.spark.microbatch.engine import MicroBatchEngine
+from penstock.spark.realtime.engine import RealTimeEngine
 
-    from penstock.spark.io.endpoints import Sink, Source
-    from penstock.spark.job import RunningJob
-
-MOST_INSTANCES = 16
-"""How far an operator may grow if its author does not say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An operator of a pipeline.
-
-    name      what plans, samples and decisions call it
-    function  from the DataFrame of its input to that of its output
-    after     the operators whose output it reads, joined by a union; none: the source
-    key       columns whose equal values must meet in one instance; none: records are spread evenly
-    min, max  the fewest and the most instances that it may have
-    """
-
-    name: str
-    function: Callable[[DataFrame], DataFrame]
-    after: tuple[str, ...] = ()
-    key: tuple[str, ...] = ()
-    min: int = 1
-    max: int = MOST_INSTANCES
-
-
-@dataclass(frozen=True, slots=True)
-class Outlet:
-    """Where the output of an operator goes."""
-
-    sink: Sink
-    after: str
+DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
 
 
 @dataclass
-class Pipeline:
-    """A job under construction. Nothing runs before `run` or `start`.
+class Pipeline(Graph):
+    """A job under construction. Nothing runs before `run` or `start`."""
 
-    >>> job = Pipeline("clicks", source=None)
-    >>> parsed = job.operator("parse", lambda clicks: clicks)
-    >>> counted = job.operator("count", lambda clicks: clicks, after=parsed, key="campaign", max=8)
-    >>> job.sink(None, after=counted)
-    >>> job.topology().edges
-    (('parse', 'count'),)
-    """
-
-    name: str
-    source: Source
-    steps: dict[str, Step] = field(default_factory=dict)
-    outlets: list[Outlet] = field(default_factory=list)
-
-    def operator(
+    def start(
         self,
-        name: str,
-        function: Callable[[DataFrame], DataFrame],
+        spark: SparkSession,
         *,
-        after: Step | str | Sequence[Step | str] = (),
-        key: str | Sequence[str] = (),
-        min: int = 1,
-        max: int = MOST_INSTANCES,
-    ) -> Step:
-        """Add an operator. `after` may name one that is added later."""
-        if not callable(function):
-            raise InvalidValueError(f"operator {name}: function", f"must take and return a DataFrame, not {function!r}")
-        if name in self.steps:
-            raise InvalidValueError("operators", f"must have different names, but {name!r} stands twice")
-        step = Step(name, function, tuple(map(_name, _several(after))), tuple(_several(key)), min, max)
-        self.steps[name] = step
-        return step
+        slo: Slo,
+        checkpoint: str,
+        engine: str = "microbatch",
+        plan: Plan | None = None,
+        batch: str | timedelta | None = None,
+        on_cycle: Callable[[Cycle], None] = ignore,
+        **steering: Unpack[SteeringOptions],
+    ) -> RunningJob:
+        """Check everything, start the job with Penstock beside it, and return while it runs.
 
-    def sink(self, sink: Sink, *, after: Step | str) -> None:
-        """Send the output of an operator to `sink`; an operator may have several."""
-        self.outlets.append(Outlet(sink, _name(after)))
+        slo         the target that the job is kept within
+        checkpoint  the folder from which the job goes on after a stop
+        engine      "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka
+                    with native operators, tens of milliseconds, a change restarts what it touches within a second
+        plan        the first plan; none: that of the store, else the smallest
+        batch       from one micro-batch to the next, "1 s" by default; in real time the length of a batch, "5 s"
+        on_cycle    called with every cycle of the loop
 
-    def sinks_of(self, name: str) -> tuple[Sink, ...]:
-        return tuple(outlet.sink for outlet in self.outlets if outlet.after == name)
-
-    def topology(self, actuation: Actuation = Actuation.LIVE) -> Topology:
-        """The graph as the policies see it; refuses what is no pipeline, in one sentence."""
-        topology = Topology(
-            tuple(
-                Operator(step.name, min=step.min, max=step.max, stateful=bool(step.key), actuation=actuation)
-                for step in self.steps.values()
-            ),
-            tuple((parent, step.name) for step in self.steps.values() for parent in step.after),
-        )
-        for outlet in self.outlets:
-            if outlet.after not in self.steps:
-                raise InvalidValueError("sink: after", f"must name an operator, but there is no {outlet.after!r}")
-        for name in topology.leaves:
-            if not self.sinks_of(name):
-                raise InvalidValueError(
-                    f"operator {name}", "feeds nothing: give it a sink, or put an operator behind it"
-                )
-        return topology
-
-    def start(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> RunningJob:
-        """Check everything, then start the job with Penstock beside it, and return at once.
-
-        engine  "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka with
-                native operators, tens of milliseconds, a change restarts what it touches within a second
-
-        The other options are those of `penstock.spark.job.Options`.
+        The other keywords are those of `penstock.control.assembly.Steering`.
         """
-        from penstock.spark.job import start
+        check_choice("engine", engine, tuple(DEFAULT_BATCH))
+        seconds = duration("batch", DEFAULT_BATCH[engine] if batch is None else batch).total_seconds()
+        chosen = Steering(**steering)
+        check_checkpoint(checkpoint)
+        self.topology()
+        kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
+        made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds)
+        return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
-        return start(self, spark, slo=slo, checkpoint=checkpoint, **options)
-
-    def run(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> None:
+    def run(
+        self,
+        spark: SparkSession,
+        *,
+        slo: Slo,
+        checkpoint: str,
+        engine: str = "microbatch",
+        plan: Plan | None = None,
+        batch: str | timedelta | None = None,
+        on_cycle: Callable[[Cycle], None] = ignore,
+        **steering: Unpack[SteeringOptions],
+    ) -> None:
         """As `start`, and wait until the job ends."""
-        with self.start(spark, slo=slo, checkpoint=checkpoint, **options) as job:
+        with self.start(
+            spark, slo=slo, checkpoint=checkpoint, engine=engine, plan=plan, batch=batch, on_cycle=on_cycle, **steering
+        ) as job:
             job.wait()
-
-
-def _name(of: Step | str) -> str:
-    return of.name if isinstance(of, Step) else of
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    """One or many, as many."""
-    return (value,) if isinstance(value, (str, Step)) else tuple(value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.spark.graph import Graph
 from penstock.spark.io.endpoints import Sink
-from penstock.spark.pipeline import Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Segment:
         return self.operators[-1]
 
 
-def segments(pipeline: Pipeline) -> tuple[Segment, ...]:
+def segments(graph: Graph) -> tuple[Segment, ...]:
     """Every segment after all those whose output it reads."""
-    topology = pipeline.topology()
+    topology = graph.topology()
 
     def goes_on(name: str) -> str | None:
         """The operator that continues the segment behind `name`, if it is the only reader and has no other input."""
         children = topology.children[name]
-        if len(children) != 1 or pipeline.sinks_of(name) or len(topology.parents[children[0]]) != 1:
+        if len(children) != 1 or graph.sinks_of(name) or len(topology.parents[children[0]]) != 1:
             return None
         return children[0]
 
@@ -55,6 +55,6 @@ def segments(pipeline: Pipeline) -> tuple[Segment, ...]:
             chain.append(after)
         last = chain[-1]
         pieces.append(
-            Segment(tuple(chain), topology.parents[head], topology.children[last], pipeline.sinks_of(last))
+            Segment(tuple(chain), topology.parents[head], topology.children[last], graph.sinks_of(last))
         )  # fmt: skip
     return tuple(pieces)

@@ -41,6 +41,5 @@ def test_the_job_moves_between_its_fewest_and_most_executors() -> None:
 
 
 def test_it_rounds_before_the_guards_that_only_hold() -> None:
-    names = [guard.name for guard in FOUR_SLOTS_EACH.among(chain())]
+    names = [guard.name for guard in chain(rounding=FOUR_SLOTS_EACH)]
     assert names[-3:] == ["whole_executors", "stabilisation", "calendar"]
-    assert FOUR_SLOTS_EACH.among(()) == (FOUR_SLOTS_EACH,)

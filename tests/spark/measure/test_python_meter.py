@@ -84,10 +84,10 @@ def test_each_kind_of_python_operator_reports_its_own_time(spark: SparkSession, 
     for name, function in operators().items():
         job.operator(name, function)
         job.sink(Function(lambda frame, batch: None), after=name)
-    trials = dry_run(spark, job)
-    assert {name: len(trial.meters) for name, trial in trials.items()} == {"pandas": 1, "arrow": 1, "udf": 1}
-    engine = MicroBatchEngine(spark, job, trials, Plan.smallest(job.topology()), str(tmp_path), batch_seconds=0.05)
-    engine.start()
+    dry_runs = dry_run(spark, job)
+    assert {name: len(each.meters) for name, each in dry_runs.items()} == {"pandas": 1, "arrow": 1, "udf": 1}
+    engine = MicroBatchEngine(spark, job, dry_runs, str(tmp_path), batch_seconds=0.05)
+    engine.start(Plan.smallest(job.topology()))
     seen: list[Sample] = []
 
     def read() -> bool:

@@ -52,7 +52,6 @@ def watch(spark: SparkSession, query: StreamingQuery, settled_at: float = 0.0) -
         StageWork(spark.sparkContext, str(query.runId)),
         lambda: [Executor("1", 4), Executor("2", 4)],
         WallClock(),
-        batch_seconds=5.0,
         settled_at=lambda: settled_at,
     )
     assert list(monitor.read()) == []  # what happened before somebody looked has no beginning
@@ -83,7 +82,7 @@ def test_a_source_that_does_not_report_its_lag_is_named_and_nothing_is_made_up(
     query.processAllAvailable()
     [sample] = monitor.read()
     assert (sample.backlog, sample.event_latency_ms) == (None, None)
-    assert sample.job_input_rate > 0
+    assert sample.offered_rate > 0
     [source] = monitor.silent_sources
     assert source.startswith("FileStreamSource")
 

@@ -22,10 +22,8 @@ from spark_jobs import as_text, until, working
 pytestmark = pytest.mark.spark
 
 
-def engine_of(spark: SparkSession, job: Pipeline, plan: Plan, folder: Path) -> MicroBatchEngine:
-    return MicroBatchEngine(
-        spark, job, dry_run(spark, job), plan, str(folder / "checkpoint"), batch_seconds=0.05
-    )  # fmt: skip
+def engine_of(spark: SparkSession, job: Pipeline, folder: Path) -> MicroBatchEngine:
+    return MicroBatchEngine(spark, job, dry_run(spark, job), str(folder / "checkpoint"), batch_seconds=0.05)
 
 
 def diamond(source: Replay, sink: Sink) -> Pipeline:
@@ -54,8 +52,8 @@ def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_
     source = replay(constant(1e6, 0.1), max_records_per_batch=3_000)
     job = diamond(source, files(str(tmp_path / "out")))
     dice = random.Random(5)
-    engine = engine_of(spark, job, Plan.smallest(job.topology()), tmp_path)
-    engine.start()
+    engine = engine_of(spark, job, tmp_path)
+    engine.start(Plan.smallest(job.topology()))
     written = tmp_path / "out"
 
     def batches() -> int:
@@ -70,10 +68,10 @@ def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_
     assert rows.first() == (100_000, 100_000, 99_999)
 
 
-def run_until(engine: MicroBatchEngine, enough: int) -> list[Sample]:
+def run_until(engine: MicroBatchEngine, plan: Plan, enough: int) -> list[Sample]:
     """Start, and collect samples of a job that has warmed up until there are `enough`."""
     seen: list[Sample] = []
-    engine.start()
+    engine.start(plan)
 
     def read() -> bool:
         seen.extend(sample for sample in engine.read() if not sample.warm_up)
@@ -91,7 +89,7 @@ def test_what_the_monitor_tells_is_what_happened(spark: SparkSession, tmp_path: 
     half = job.operator("half", lambda frame: frame.where("crc32(value) % 2 = 0"), after=work)
     job.sink(files(str(tmp_path / "out")), after=half)
     plan = Plan({"parse": 1, "work": 2, "half": 1})
-    sample = run_until(engine_of(spark, job, plan, tmp_path), 3)[-1]
+    sample = run_until(engine_of(spark, job, tmp_path), plan, 3)[-1]
 
     assert {name: operator.parallelism for name, operator in sample.operators.items()} == dict(plan.parallelism)
     assert sample.operators["work"].records_in == sample.operators["parse"].records_out
@@ -112,8 +110,8 @@ def test_the_first_batches_after_a_change_warm_up(spark: SparkSession, tmp_path:
     job = Pipeline("warming", source=replay(constant(100.0, 3_600.0)))
     job.operator("only", as_text)
     job.sink(files(str(tmp_path / "out")), after="only")
-    engine = engine_of(spark, job, Plan({"only": 1}), tmp_path)
-    engine.start()
+    engine = engine_of(spark, job, tmp_path)
+    engine.start(Plan({"only": 1}))
     seen: list[Sample] = []
 
     def settled(parallelism: int) -> bool:
@@ -144,8 +142,8 @@ def test_an_operator_that_feeds_two_others_is_computed_once(spark: SparkSession,
     for name in ("left", "right"):
         job.operator(name, lambda frame: frame, after=first)
         job.sink(Function(lambda frame, batch: kept.extend(row.offset for row in frame.collect())), after=name)
-    engine = engine_of(spark, job, Plan.smallest(job.topology()), tmp_path)
-    engine.start()
+    engine = engine_of(spark, job, tmp_path)
+    engine.start(Plan.smallest(job.topology()))
     until(lambda: len(kept) >= 2_000, "all records", engine)
     engine.stop()
     assert sorted(kept) == sorted([*range(1_000), *range(1_000)])
@@ -157,8 +155,8 @@ def test_an_operators_filter_runs_behind_its_own_shuffle(spark: SparkSession, tm
     job = Pipeline("wall", source=replay(constant(1e6, 0.001)))
     job.operator("few", lambda frame: frame.where("offset < 10"))
     job.sink(files(str(tmp_path / "out")), after="few")
-    engine = engine_of(spark, job, Plan({"few": 2}), tmp_path)
-    engine.start()
+    engine = engine_of(spark, job, tmp_path)
+    engine.start(Plan({"few": 2}))
     seen: list[Sample] = []
 
     def read() -> bool:
@@ -180,8 +178,8 @@ def test_a_table_is_kept_up_to_date(spark: SparkSession, tmp_path: Path) -> None
     job = Pipeline("totals", source=replay(constant(1e6, 0.001), max_records_per_batch=300))
     job.operator("count", lambda frame: totals(frame).withColumnRenamed("max(offset)", "newest"))
     job.sink(table(url, "totals", key="remainder"), after="count")
-    engine = engine_of(spark, job, Plan({"count": 2}), tmp_path)
-    engine.start()
+    engine = engine_of(spark, job, tmp_path)
+    engine.start(Plan({"count": 2}))
     until(lambda: engine.read() and engine.backlog == 0, "the end of the records", engine)
     engine.stop()
     import sqlalchemy as sa
@@ -197,12 +195,12 @@ def test_a_job_started_again_goes_on_where_it_stopped(spark: SparkSession, tmp_p
     job.operator("only", as_text)
     job.sink(files(str(tmp_path / "out")), after="only")
     written = tmp_path / "out"
-    first = engine_of(spark, job, Plan({"only": 1}), tmp_path)
-    first.start()
+    first = engine_of(spark, job, tmp_path)
+    first.start(Plan({"only": 1}))
     until(lambda: len(list(written.glob("batch=*/_SUCCESS"))) >= 3, "some batches", first)
     first.stop()
-    second = engine_of(spark, job, Plan({"only": 2}), tmp_path)
-    second.start()
+    second = engine_of(spark, job, tmp_path)
+    second.start(Plan({"only": 2}))
     until(lambda: second.read() and second.backlog == 0, "the rest", second)
     second.stop()
     rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)")

@@ -19,13 +19,14 @@ from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
 from penstock.papers.autrascale.spark.bids import SCHEMA
 from penstock.spark import NativeQuery
-from penstock.spark.native.engine import NativeEngine
-from penstock.spark.native.query import STATE
+from penstock.spark.native.engine import STATE, NativeEngine
 from penstock.spark.native.state_checkpoint import Checkpoint, Underway
 
 pytestmark = pytest.mark.spark
 
 Build = Callable[[SparkSession, Plan], DataStreamWriter]
+
+TWO = Plan({STATE: 2})
 
 
 def state_partitions(native: NativeEngine) -> set[int]:
@@ -43,8 +44,8 @@ def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
 ) -> None:
     stream = Stream(query, tmp_path)
     stream.arrive(0, 4)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
 
     for number, partitions in enumerate((3, 5, 1, 4, 2, 6, 3, 2, 5, 4)):
         stream.arrive(4 + 2 * number, 5 + 2 * number)
@@ -90,8 +91,8 @@ def test_a_repartition_killed_in_the_middle_is_finished_at_the_next_start_or_can
 
     if undone:
         checkpoint.undo()
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     assert native.plan() == Plan({STATE: 2 if undone else 5})
     assert checkpoint.underway is None
     stream.arrive(3, 5)
@@ -108,14 +109,14 @@ def test_a_repartition_killed_in_the_middle_is_finished_at_the_next_start_or_can
 def test_a_batch_that_was_broken_off_is_finished_before_the_state_is_moved(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 6)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     checkpoint = Checkpoint(spark, stream.checkpoint)
     wait_for(lambda: checkpoint.last_done >= 0 and not checkpoint.whole, every=0.001)
     native.query.stop()  # in the middle of a batch
 
-    again = stream.native(spark, partitions=2)
-    again.start()
+    again = stream.native(spark)
+    again.start(TWO)
     again.apply(Plan({STATE: 3}))
 
     stream.close(6)
@@ -132,16 +133,16 @@ def test_a_change_that_had_not_begun_is_made_and_one_that_was_done_is_not_made_a
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 2)
     checkpoint = Checkpoint(spark, stream.checkpoint)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     native.query.processAllAvailable()
     native.stop()
 
     for partitions in (2, 3):  # killed before the first file of a repartition, and after the last
         assert checkpoint.partitions == partitions
         checkpoint.begin(Underway(before=2, after=3))
-        native = stream.native(spark, partitions=2)
-        native.start()
+        native = stream.native(spark)
+        native.start(TWO)
         native.stop()
         assert native.plan() == Plan({STATE: 3})
         assert checkpoint.underway is None
@@ -151,8 +152,8 @@ def test_state_that_a_change_has_written_is_gone_when_it_is_undone(spark: SparkS
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 3)
     checkpoint = Checkpoint(spark, stream.checkpoint)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     native.query.processAllAvailable()
     native.stop()
     checkpoint.begin(Underway(before=2, after=3))
@@ -164,8 +165,8 @@ def test_state_that_a_change_has_written_is_gone_when_it_is_undone(spark: SparkS
 
     assert checkpoint.whole
     assert checkpoint.partitions == 2
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     stream.arrive(3, 5)
     native.query.processAllAvailable()
     native.apply(Plan({STATE: 4}))  # reads what the batches after the undone one have left
@@ -180,8 +181,8 @@ def test_a_broken_off_batch_is_no_change_that_could_be_undone(spark: SparkSessio
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 3)
     checkpoint = Checkpoint(spark, stream.checkpoint)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     native.query.processAllAvailable()
     native.stop()
     Path(stream.checkpoint, "commits", str(checkpoint.last_done)).unlink()
@@ -202,8 +203,9 @@ def test_where_spark_cannot_repartition_the_query_goes_on_as_it_was(spark: Spark
         bids = session.readStream.schema(SCHEMA).parquet(str(stream.source))
         return bids.writeStream.format("noop")
 
-    native = NativeEngine(spark, NativeQuery("stateless", without_state), Plan({STATE: 2}), stream.checkpoint, TARGET)
-    native.start()
+    topology = NativeQuery("stateless", without_state).topology()
+    native = NativeEngine(spark, without_state, topology, stream.checkpoint)
+    native.start(TWO)
     native.query.processAllAvailable()
 
     with pytest.raises(PenstockError, match=r"^Spark cannot repartition the state: [^\n]+$"):
@@ -222,14 +224,14 @@ def test_another_state_store_is_refused_before_anything_starts(spark: SparkSessi
         "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     )
     with pytest.raises(PenstockError, match=r"providerClass must be .*RocksDBStateStoreProvider"):
-        Stream("nexmark_q11", tmp_path).native(session, partitions=2).start()
+        Stream("nexmark_q11", tmp_path).native(session).start(TWO)
 
 
 def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 2)
-    native = stream.native(spark, partitions=2)
-    native.start()
+    native = stream.native(spark)
+    native.start(TWO)
     native.query.processAllAvailable()
     native.read()  # a beginning to measure from
     stream.arrive(2, 4)

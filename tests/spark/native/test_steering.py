@@ -11,12 +11,12 @@ from pyspark.sql import SparkSession
 
 from nexmark_stream import TARGET, Stream
 from patience import wait_for
+from penstock.guards import only
 from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, ReasonCode
 from penstock.policies import Policy
 from penstock.spark import NativeQuery
 from penstock.spark.job import RunningJob
-from penstock.spark.native.engine import NativeEngine
-from penstock.spark.native.query import STATE
+from penstock.spark.native.engine import STATE, NativeEngine
 
 pytestmark = pytest.mark.spark
 
@@ -59,8 +59,8 @@ def test_the_controller_rescales_a_query_while_data_flows_and_the_query_outlives
 
     query = NativeQuery("sessions", stream.build)
     with query.start(
-        spark, slo=TARGET, checkpoint=stream.checkpoint, policy=Script(3, 1, 4), guards=(),
-        interval_seconds=0.5, listener=cycles.append,
+        spark, slo=TARGET, checkpoint=stream.checkpoint, policy=Script(3, 1, 4), guards=only(),
+        interval="500 ms", on_cycle=cycles.append,
     ) as job:  # fmt: skip
         waiting = threading.Thread(target=job.wait)
         waiting.start()

@@ -64,8 +64,8 @@ def diamond(source: Any, sink: Any) -> Pipeline:
 def running(
     spark: SparkSession, job: Pipeline, checkpoint: str, *, batch_seconds: float = 1.0, **plan: int
 ) -> Iterator[RealTimeEngine]:
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), Plan(plan), checkpoint, batch_seconds=batch_seconds)
-    engine.start()
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=batch_seconds)
+    engine.start(Plan(plan))
     try:
         yield engine
     finally:
@@ -193,9 +193,9 @@ def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
     source, sink = new_topic(), new_topic()
     job = line(source, sink, one=0)
     engine = RealTimeEngine(
-        spark, job, dry_run(spark, job), Plan({"one": 1}), checkpoint, batch_seconds=1, ask_for_slots=lambda slots: True
+        spark, job, dry_run(spark, job), checkpoint, batch_seconds=1, ask_for_slots=lambda slots: True
     )
-    engine.start()
+    engine.start(Plan({"one": 1}))
     try:
         with pytest.raises(Exception, match="the old plan is in force again"):
             engine.apply(Plan({"one": 20}))

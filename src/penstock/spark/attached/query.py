@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Unpack
 
 from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock.control.assembly import Steering, SteeringOptions, assemble
 from penstock.control.clock import WallClock
 from penstock.control.controller import Controller
-from penstock.control.loop import Loop, Settings
-from penstock.control.ports import Store
-from penstock.guards import chain
+from penstock.control.loop import Loop
 from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
-from penstock.model.errors import check_choice, check_whole
-from penstock.performance.batch_cost import batch_seconds
-from penstock.policies import POLICIES, Policy
+from penstock.model.errors import check_whole
 from penstock.spark.attached.savings import Report, Savings
 from penstock.spark.executors.executors import Executors
 from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.executors.whole_executors import ExecutorActuator, WholeExecutors
 from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stage_work import StageWork
-from penstock.spark.measure.trigger import trigger_seconds
+from penstock.spark.measure.trigger import trigger_of_query
 from penstock.stores import open_store
 
-HEADROOM: Mapping[str, Any] = {"utilisation": 0.8}
-"""For ds2 as we use it by default: an attached job has to drain what it missed while executors were on their way."""
+DEFAULTS: SteeringOptions = {"mode": "monitor", "interval": "30 s"}
+"""Somebody else's query is watched until its owner says more, and executors take their time to come."""
 
 
 class Attached:
@@ -78,30 +75,23 @@ def attach(
     *,
     slo: Slo,
     executors: tuple[int, int],
-    mode: str = "monitor",
-    policy: str | Policy = "ds2",
-    options: Mapping[str, Any] | None = None,
-    guards: Mapping[str, Mapping[str, Any] | None] | None = None,
-    store: str | Store | None = None,
-    interval: str | timedelta = "30 s",
     wait: str | timedelta = "2 min",
+    **steering: Unpack[SteeringOptions],
 ) -> Attached:
     """Keep a running micro-batch query inside `slo` with as few executors as possible.
 
+    slo        the target that the query is kept within
     executors  the fewest and the most that it may have
-    mode       "monitor" only says what it would do; "active" does it
-    policy     the name of one, with its `options`, or a policy of your own
-    guards     options of the guards by name; None switches one off
-    store      where decisions are kept, such as "sqlite:///penstock.db"; by default in memory
-    interval   from one decision to the next
-    wait       how long a change waits for executors before it makes do with those that came
+    wait       how long a change waits for executors before it goes on with those that came
+
+    The other keywords are those of `penstock.control.assembly.Steering`, but unless it is said otherwise the mode is
+    "monitor", the interval "30 s", and decisions are kept in memory.
     """
     least, most = _bounds(executors)
-    check_choice("mode", mode, [each.value for each in Mode])
-    seconds = duration("interval", interval).total_seconds()
+    chosen = _steering(steering)
     if not hasattr(query, "_jsq"):
         raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
-    context, between_batches = _context(), trigger_seconds(query)
+    context, trigger_seconds = _context(), trigger_of_query(query)
     theirs = Executors(context)
     if theirs.most is not None and most > theirs.most:
         raise InvalidValueError("executors", f"must be at most {theirs.most}: spark.cores.max has room for no more")
@@ -110,26 +100,30 @@ def attach(
         theirs, whole, clock, duration("wait", wait).total_seconds(), lambda: state_holders(context, query)
     )
     work = StageWork(context, str(query.runId))
-    monitor = QueryMonitor(
-        query, work, theirs.present, clock, batch_seconds(slo, between_batches), lambda: actuator.settled_at
-    )
-    if store is None or isinstance(store, str):
-        store = open_store(store, job=query.name or str(query.id))
-    loop = Loop(
+    monitor = QueryMonitor(query, work, theirs.present, clock, lambda: actuator.settled_at)
+    loop = assemble(
+        chosen,
         topology=whole.topology(least, most),
         slo=slo,
-        policy=_policy(policy, options),
         monitor=monitor,
         actuator=actuator,
-        store=store,
         clock=clock,
-        guards=whole.among(chain(_guards(guards, Mode(mode)))),
+        store=open_store(chosen.store, query.name or str(query.id)),
         execution=Execution.SEQUENTIAL,
-        mode=Mode(mode),
-        settings=Settings(interval_seconds=seconds),
+        trigger_seconds=trigger_seconds,
+        rounding=whole,
     )
     loop.resume()
-    return Attached(query, monitor, actuator, loop, Savings(slo, Mode(mode), theirs.cores_each, most))
+    return Attached(query, monitor, actuator, loop, Savings(slo, loop.mode, theirs.cores_each, most))
+
+
+def _steering(given: SteeringOptions) -> Steering:
+    """In monitor mode nothing moves, so without `max_step` a report shows the whole way and not its first step."""
+    options: SteeringOptions = {**DEFAULTS, **given}
+    chosen = Steering(**options)
+    if Mode(chosen.mode) is not Mode.MONITOR:
+        return chosen
+    return replace(chosen, guards={"max_step": None, **(chosen.guards or {})})
 
 
 def _bounds(executors: tuple[int, int]) -> tuple[int, int]:
@@ -142,21 +136,6 @@ def _bounds(executors: tuple[int, int]) -> tuple[int, int]:
     check_whole("executors: the fewest", least, 1)
     check_whole("executors: the most", most, least)
     return least, most
-
-
-def _policy(policy: str | Policy, options: Mapping[str, Any] | None) -> Policy:
-    if isinstance(policy, str):
-        return POLICIES.create(policy, HEADROOM if policy == "ds2" and options is None else options)
-    if options is not None:
-        raise InvalidValueError("options", "must be left out for a policy that is given ready-made")
-    return policy
-
-
-def _guards(
-    guards: Mapping[str, Mapping[str, Any] | None] | None, mode: Mode
-) -> Mapping[str, Mapping[str, Any] | None]:
-    """In monitor mode nothing moves, so the first of several steps would be all that one ever sees."""
-    return {**({"max_step": None} if mode is Mode.MONITOR else {}), **(guards or {})}
 
 
 def _context() -> SparkContext:

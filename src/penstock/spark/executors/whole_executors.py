@@ -7,11 +7,11 @@ whole executors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from penstock.control.ports import Clock
+from penstock.control.ports import Actuator, Clock
 from penstock.guards import Guard
 from penstock.model import Decision, Observation, Operator, Plan, ReasonCode, Topology
 from penstock.spark.executors.executors import Executors, ExecutorsError
@@ -48,14 +48,8 @@ class WholeExecutors(Guard):
         text = f"executors have {self.slots_each} slots each: {asked} slots are {plan.executors} of them"
         return decision.vetted(self.name, ReasonCode.BOUNDS, text, plan)
 
-    def among(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
-        """In its place: behind those who change a plan, before those who only hold it."""
-        holding = [i for i, guard in enumerate(guards) if guard.name in ("stabilisation", "calendar")]
-        place = holding[0] if holding else len(guards)
-        return (*guards[:place], self, *guards[place:])
 
-
-class ExecutorActuator:
+class ExecutorActuator(Actuator):
     """Brings the executors to the number in the plan.
 
     What the cluster gives is kept, even if it is less than was asked for: a job that falls behind is better served

@@ -15,24 +15,21 @@ Where the figures come from:
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.control.ports import Clock
+from penstock.control.ports import Clock, Monitor
+from penstock.model import Batch as MeasuredBatch
 from penstock.model import Latency, OperatorSample, PenstockError, Sample
-from penstock.performance.batch_cost import fit
 from penstock.spark.executors.executors import Executor
 from penstock.spark.measure.finished_batches import Batch, batch_of
 from penstock.spark.measure.stage_work import StageWork
 
 JOB = "job"
-REMEMBERED_BATCHES = 100
-"""Whose cost is known: enough to tell what records cost from what batches cost, few enough to forget old times."""
 
 
-class QueryMonitor:
+class QueryMonitor(Monitor):
     """The windows between two calls of `read`, each from the end of a batch to the end of a later one."""
 
     def __init__(
@@ -41,19 +38,16 @@ class QueryMonitor:
         work: StageWork,
         executors: Callable[[], Sequence[Executor]],
         clock: Clock,
-        batch_seconds: float,
         settled_at: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._query = query
         self._work = work
         self._executors = executors
         self._clock = clock
-        self._batch_seconds = batch_seconds
         self._settled_at = settled_at
         self._last: Batch | None = None
         self._end = clock.now()  # of the newest window
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
-        self._costs: deque[tuple[float, float, float]] = deque(maxlen=REMEMBERED_BATCHES)
         self.most_tasks = 0
         self.silent_sources: tuple[str, ...] = ()
 
@@ -62,8 +56,6 @@ class QueryMonitor:
             raise PenstockError("the query has ended")
         batches = self._new_batches()
         if batches:
-            # The first batch of a query loads classes and opens connections: it tells nothing about the others.
-            self._learn_costs(batches[1:] if self._last is None else batches)
             samples = [] if self._last is None else [self._measure(self._last, batches)]
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
@@ -94,8 +86,8 @@ class QueryMonitor:
         lag = None if last.lag is None else last.lag + rate * last.seconds
         processing = sum(batch.seconds for batch in batches) / len(batches)
         return self._sample(
-            began, seconds, rows, rate, lag, self._useful_seconds(rows, seconds), processing,
-            None if lag is None else self._waiting(batches, rows / seconds) + processing,
+            began, seconds, rows, rate, lag, self._useful_seconds(batches), processing,
+            None if lag is None else self._waiting(batches, rows / seconds) + processing, self._costs(batches),
         )  # fmt: skip
 
     def _input_rate(self, batches: Sequence[Batch]) -> float:
@@ -112,29 +104,29 @@ class QueryMonitor:
         served = sum(lags) / len(lags) / throughput if throughput else 0.0
         return max(0.0, between) / 2 + served
 
-    def _learn_costs(self, batches: Sequence[Batch]) -> None:
+    def _costs(self, batches: Sequence[Batch]) -> tuple[MeasuredBatch, ...]:
         work = self._work.of(batches[0].number, batches[-1].number) if batches else {}
-        for batch in batches:
-            if batch.number in work:
-                did = work[batch.number]
-                self._costs.append((batch.rows, did.slot_seconds, max(0.0, batch.seconds - did.stage_seconds)))
         self.most_tasks = max((did.most_tasks for did in work.values()), default=self.most_tasks)
+        return tuple(
+            MeasuredBatch(batch.rows, batch.seconds, did.slot_seconds, did.stage_seconds)
+            for batch in batches
+            if (did := work.get(batch.number)) is not None
+        )
 
-    def _useful_seconds(self, rows: float, seconds: float) -> float | None:
-        if not self._costs:
-            return None
-        return seconds * fit(*zip(*self._costs, strict=True)).slots(rows / seconds, self._batch_seconds)
+    def _useful_seconds(self, batches: Sequence[Batch]) -> float | None:
+        costs = self._costs(batches)
+        return sum(cost.useful_seconds for cost in costs) if len(costs) == len(batches) else None
 
     def _idle(self) -> Sample:
         """Nothing came since the last window: Spark reports no progress then, only that it waits for data."""
         began, now = self._end, self._clock.now()
         self._end, self._looked = now, (now, 0.0)
         known = not self.silent_sources
-        return self._sample(began, max(now - began, 1e-3), 0, 0.0, 0.0 if known else None, 0.0, None, None)
+        return self._sample(began, max(now - began, 1e-3), 0, 0.0, 0.0 if known else None, 0.0, None, None, ())
 
     def _sample(
         self, began: float, seconds: float, rows: float, rate: float, backlog: float | None, useful: float | None,
-        processing: float | None, event: float | None,
+        processing: float | None, event: float | None, batches: tuple[MeasuredBatch, ...],
     ) -> Sample:  # fmt: skip
         executors = self._executors()
         slots = max(1, sum(executor.slots for executor in executors))
@@ -143,7 +135,6 @@ class QueryMonitor:
             records_in=rows,
             records_out=rows,  # as one operator it has no child that could tell the difference
             useful_seconds=useful,
-            waiting_seconds=None if useful is None else max(0.0, slots * seconds - useful),
             queue=backlog,
             latency_ms=_ms(processing),
         )
@@ -157,6 +148,7 @@ class QueryMonitor:
             processing_latency_ms=None if processing is None else Latency(mean=_ms(processing)),
             event_latency_ms=None if event is None else Latency(mean=_ms(event)),
             executors=len(executors),
+            batches=batches,
             warm_up=began < self._settled_at(),
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -19,9 +19,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.control.clock import WallClock
 from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
-from penstock.spark.dry_run import Trial
+from penstock.spark.dry_run import DryRun
+from penstock.spark.engine import SparkEngine
+from penstock.spark.graph import Graph
 from penstock.spark.measure.jvm_clock import now
 from penstock.spark.measure.progress import ProgressListener
 from penstock.spark.measure.stages import Jobs, StageReader
@@ -29,7 +30,6 @@ from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.attribution import Link, Work, attribute
 from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
 from penstock.spark.microbatch.creation import TimesOfCreation
-from penstock.spark.pipeline import Pipeline
 from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE
 
@@ -63,8 +63,8 @@ class _Ran:
     measured_inside: dict[str, float]
 
 
-class MicroBatchEngine:
-    """Runs a pipeline in micro-batches. See `penstock.spark.engine.Engine`."""
+class MicroBatchEngine(SparkEngine):
+    """Runs a graph of operators in micro-batches."""
 
     execution: ClassVar[Execution] = Execution.SEQUENTIAL
     actuation: ClassVar[Actuation] = Actuation.LIVE
@@ -72,25 +72,21 @@ class MicroBatchEngine:
     def __init__(
         self,
         spark: SparkSession,
-        pipeline: Pipeline,
-        trials: dict[str, Trial],
-        plan: Plan,
+        graph: Graph,
+        dry_runs: Mapping[str, DryRun],
         checkpoint: str,
         *,
         batch_seconds: float = 1.0,
         metering: bool = True,
     ) -> None:
-        self.pipeline = pipeline
-        self.topology = pipeline.topology(self.actuation)
-        plan.check(self.topology)
+        super().__init__(graph.topology(self.actuation))
+        self.graph = graph
         self._spark = spark
-        self._trials = trials
-        self._plan = plan
+        self._dry_runs = dry_runs
         self._checkpoint = checkpoint
         self._batch_seconds = batch_seconds
         self._metering = metering
-        self._segments = segments(pipeline)
-        self._clock = WallClock()
+        self._segments = segments(graph)
         self._reader = StageReader(spark.sparkContext)
         self._query: StreamingQuery | None = None
         self._lock = threading.Lock()
@@ -103,25 +99,31 @@ class MicroBatchEngine:
         self._created = TimesOfCreation(spark)
         self._measured_at = self._measure_after = 0.0  # seconds: when last, and how long after that again
         # Columns that every batch needs are made once: to make one takes milliseconds.
-        self._stamp = stamp(pipeline.source.created, now(spark))
+        self._stamp = stamp(graph.source.created, now(spark))
         self._wall = F.spark_partition_id() >= 0
-        self._read_until = self._offered_at = self._clock.now()
+        self._read_until = self._offered_at = self.now()
         self._done = 0
         self._backlog: float | None = None
         self._offered: float | None = None
 
     # The life of the job ---------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    @property
+    def trigger_seconds(self) -> float:
+        return self._batch_seconds
+
+    def start(self, plan: Plan) -> None:
+        plan.check(self.topology)
+        self._plan, self._warming = plan, WARM_UP_BATCHES
         self._stopping = False
-        source = self.pipeline.source.stream(self._spark)
-        self._read_until = self._offered_at = self._clock.now()
+        source = self.graph.source.stream(self._spark)
+        self._read_until = self._offered_at = self.now()
         self._spark.streams.addListener(self._progress)
         self._query = (
             source.writeStream.foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
             .trigger(processingTime=f"{round(self._batch_seconds * 1e3)} milliseconds")
-            .queryName(self.pipeline.name)
+            .queryName(self.graph.name)
             .start()
         )
 
@@ -140,12 +142,6 @@ class MicroBatchEngine:
         return self._query.awaitTermination(seconds) is not False  # type: ignore[arg-type]  # it takes fractions too
 
     # The ports -------------------------------------------------------------------------------------------------------
-
-    def now(self) -> float:
-        return self._clock.now()
-
-    def plan(self) -> Plan:
-        return self._plan
 
     def apply(self, plan: Plan) -> None:
         """The next batch runs under it."""
@@ -186,9 +182,9 @@ class MicroBatchEngine:
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._lock:  # the plan of a batch is that of its beginning
-            plan, warm_up = self._plan, self._warming > 0
+            plan, warm_up = self.plan(), self._warming > 0
             self._warming -= warm_up
-        began = self._clock.now()
+        began = self.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
         # Not before the query's own plan ends, which hands on whole records: here a stamp that nobody reads, and every
@@ -208,7 +204,7 @@ class MicroBatchEngine:
         finally:
             for one in kept.values():
                 one.unpersist()
-        batch = Batch(began, self._clock.now(), plan, records=0, warm_up=warm_up)
+        batch = Batch(began, self.now(), plan, records=0, warm_up=warm_up)
         own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
         created = self._created.taken() if measured else None
         with self._lock:
@@ -222,15 +218,15 @@ class MicroBatchEngine:
         for parent in segment.after[1:]:
             frame = frame.unionByName(kept[parent])
         for name in segment.operators:
-            step = self.pipeline.steps[name]
+            step = self.graph.steps[name]
             frame = frame.repartition(plan[name], *step.key)
-            if self._trials[name].filters:
+            if self._dry_runs[name].filters:
                 # What is not deterministic is a wall in the optimiser's way: it would carry the operator's filters
                 # through the shuffle in front of it, to run them with the parallelism of another.
                 frame = frame.where(self._wall)
             frame = step.function(frame)
         counted = None
-        with self._reader.tagged(f"penstock-{self.pipeline.name}-{number}-{segment.name}") as found:
+        with self._reader.tagged(f"penstock-{self.graph.name}-{number}-{segment.name}") as found:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
                 frame = kept[segment.name] = frame.persist(StorageLevel.MEMORY_AND_DISK)
                 counted = frame.count()
@@ -259,7 +255,7 @@ class MicroBatchEngine:
     def _arrivals(self) -> tuple[float | None, float | None]:
         """The backlog, and the records per second that came since the last call: what was done, and what waits more."""
         now, last = self.now(), self._progress.last
-        backlog = self._backlog = None if last is None else self.pipeline.source.backlog(last.offset, now)
+        backlog = self._backlog = None if last is None else self.graph.source.backlog(last.offset, now)
         offered = None if backlog is None else self._done + backlog
         before, since = self._offered, self._offered_at
         self._offered, self._offered_at = offered, now
@@ -273,7 +269,8 @@ class MicroBatchEngine:
         if backlog != 0 or now <= since:
             return ()
         self._read_until = now
-        idle = {name: OperatorSample(self._plan[name], 0.0, 0.0, 0.0, queue=0.0) for name in self.topology.names}
+        plan = self.plan()
+        idle = {name: OperatorSample(plan[name], 0.0, 0.0, 0.0, queue=0.0) for name in self.topology.names}
         return [Sample(t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0)]
 
     def _measured(self, ran: _Ran) -> Batch:
@@ -297,16 +294,16 @@ class MicroBatchEngine:
 
     def _measured_inside(self) -> dict[str, float]:
         """Useful seconds so far of the operators that measure themselves."""
-        trials = self._trials.items()
-        return {name: sum(m.useful_seconds for m in trial.meters) for name, trial in trials if trial.meters}
+        tried = self._dry_runs.items()
+        return {name: sum(meter.useful_seconds for meter in each.meters) for name, each in tried if each.meters}
 
     def _links(self, segment: Segment) -> list[Link]:
         links = []
         for name in segment.operators:
-            step = self.pipeline.steps[name]
-            parents = [self.pipeline.steps[parent] for parent in step.after]
+            step = self.graph.steps[name]
+            parents = [self.graph.steps[parent] for parent in step.after]
             may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
-            links.append(Link(name, self._trials[name].exchanges, may_fuse))
+            links.append(Link(name, self._dry_runs[name].exchanges, may_fuse))
         return links
 
 

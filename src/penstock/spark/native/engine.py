@@ -11,27 +11,31 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from penstock.control.clock import Stopwatch, WallClock
+from penstock.control.clock import Stopwatch
 from penstock.control.think import sentence
-from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Slo
-from penstock.performance.batch_cost import batch_seconds
-from penstock.spark.engine import Engine
+from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Topology
+from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.executors import Executor
 from penstock.spark.measure.query_monitor import JOB, QueryMonitor
 from penstock.spark.measure.stage_work import StageWork
-from penstock.spark.measure.trigger import trigger_seconds
-from penstock.spark.native.query import STATE, NativeQuery
+from penstock.spark.measure.trigger import trigger_of_writer
 from penstock.spark.native.state_checkpoint import PARTITIONS, Checkpoint, Underway
 from penstock.spark.settings import settings_for_a_moment
 
 log = logging.getLogger("penstock")
+
+Build = Callable[[SparkSession, Plan], DataStreamWriter]
+
+STATE = "state"
+"""What plans and samples call the stateful operators of a query."""
 
 WAIT_SECONDS = 1.0
 LOOK_SECONDS = 0.005
@@ -57,7 +61,7 @@ class QueryEndedError(PenstockError):
 
 
 @dataclass(frozen=True)
-class Cost:
+class RepartitionCost:
     """Seconds that a change took: until the running batch had ended, for the state, until the query was started."""
 
     before: int
@@ -71,8 +75,8 @@ class Cost:
         return self.stop_seconds + self.repartition_seconds + self.start_seconds
 
 
-class NativeEngine(Engine):
-    """Runs one query. See `penstock.spark.engine.Engine`. `changes` keeps what the last changes cost."""
+class NativeEngine(SparkEngine):
+    """Runs one query. `changes` has what the last changes cost."""
 
     execution = Execution.SEQUENTIAL
     actuation = Actuation.STATE_REPARTITION
@@ -80,29 +84,23 @@ class NativeEngine(Engine):
     def __init__(
         self,
         spark: SparkSession,
-        query: NativeQuery,
-        plan: Plan,
+        build: Build,
+        topology: Topology,
         checkpoint: str,
-        slo: Slo,
         *,
         batch_seconds: float | None = None,
     ) -> None:
-        """Starts nothing.
+        """Nothing is started yet.
 
-        plan           to begin with; a checkpoint that exists knows better
-        slo            says how long a batch may take, and so how many partitions keep up
+        build          makes the query for a session and a plan
         batch_seconds  from one batch to the next; None: the trigger that the query has
         """
-        self.topology = query.topology()
-        plan.check(self.topology)
-        self.changes: deque[Cost] = deque(maxlen=KEPT)
+        super().__init__(topology)
+        self.changes: deque[RepartitionCost] = deque(maxlen=KEPT)
         self._spark = spark
-        self._build = query.build
+        self._build = build
         self._checkpoint = Checkpoint(spark, checkpoint)
-        self._partitions = self.topology.clamp(STATE, plan[STATE])
-        self._slo = slo
         self._batch_seconds = batch_seconds
-        self._clock = WallClock()
         self._query: StreamingQuery | None = None
         self._monitor: QueryMonitor | None = None
         self._changing = threading.Lock()
@@ -116,11 +114,17 @@ class NativeEngine(Engine):
 
     # The life of the job ----------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Start the query, or start it again from its checkpoint.
+    @cached_property
+    def trigger_seconds(self) -> float:
+        """Known before the start: the query is built once to see it."""
+        return trigger_of_writer(self._writer(self.topology[STATE].min))
 
-        A change that was interrupted is finished first; if that cannot be, it is undone.
+    def start(self, plan: Plan) -> None:
+        """Start the query under `plan`, or again with the partitions that its checkpoint has.
+
+        A change that was interrupted is finished first; if that cannot be done, it is undone.
         """
+        plan.check(self.topology)
         if not str(self._spark.conf.get(PROVIDER)).endswith("RocksDBStateStoreProvider"):
             raise PenstockError(NO_ROCKSDB)
         if (change := self._checkpoint.underway) is not None:
@@ -129,8 +133,7 @@ class NativeEngine(Engine):
             except Exception as error:
                 log.warning("the change to %d partitions is undone: %s", change.after, sentence(error))
                 self._checkpoint.undo()
-        self._partitions = self._checkpoint.partitions or self._partitions
-        self._run(self._writer(self._partitions))
+        self._run(self._checkpoint.partitions or self.topology.clamp(STATE, plan[STATE]))
 
     def stop(self) -> None:
         """Stop after the batch that is running; a change that is being made comes to its end first."""
@@ -148,24 +151,15 @@ class NativeEngine(Engine):
                     return True
         return False
 
-    def now(self) -> float:
-        return self._clock.now()
-
     # Actuator ---------------------------------------------------------------------------------------------------
-
-    def plan(self) -> Plan:
-        return Plan({STATE: self._partitions})
 
     def apply(self, plan: Plan) -> None:
         after = self.topology.clamp(STATE, plan[STATE])
         with self._changing:
-            if after == self._partitions:
-                return
-            if self._query is None:  # it starts with this plan, unless its checkpoint knows better
-                self._partitions = after
-                return
-            _refuse_ended(self._query)
-            self._change(Underway(self._partitions, after))
+            before = self.plan()[STATE]
+            if after != before:
+                _refuse_ended(self.query)
+                self._change(Underway(before, after))
 
     def _change(self, change: Underway) -> None:
         prepared = self._writer(change.after)  # while the old query works; if this fails, it works on
@@ -179,13 +173,12 @@ class NativeEngine(Engine):
             self._checkpoint.carry_out(change)
         except Exception:
             self._checkpoint.undo()
-            self._run(self._writer(change.before))
+            self._run(change.before)
             raise
         repartitioned = watch.lap_ms()
-        self._partitions = change.after
-        self._run(prepared)
+        self._run(change.after, prepared)
         times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
-        self.changes.append(Cost(change.before, change.after, *times))
+        self.changes.append(RepartitionCost(change.before, change.after, *times))
 
     # Monitor ----------------------------------------------------------------------------------------------------
 
@@ -207,27 +200,24 @@ class NativeEngine(Engine):
             raise InvalidValueError("build", f"must return a DataStreamWriter, not {type(writer).__name__}")
         if self._batch_seconds is not None:
             writer = writer.trigger(processingTime=f"{round(1e3 * self._batch_seconds)} milliseconds")
+        trigger_of_writer(writer)  # refuses what does not go on in micro-batches
         return writer.option("checkpointLocation", self._checkpoint.location)
 
-    def _started(self, writer: DataStreamWriter) -> StreamingQuery:
+    def _started(self, partitions: int, writer: DataStreamWriter) -> StreamingQuery:
         """A query takes the settings of its session along when it starts."""
         changelog = self._spark.conf.get(CHANGELOG, None) or "true"
-        with settings_for_a_moment(self._spark, {PARTITIONS: str(self._partitions), CHANGELOG: changelog}):
+        with settings_for_a_moment(self._spark, {PARTITIONS: str(partitions), CHANGELOG: changelog}):
             return writer.start()
 
-    def _run(self, writer: DataStreamWriter) -> None:
-        query = self._started(writer)
-        try:
-            if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
-                raise PenstockError(NO_FILE_SINK)
-            allowed = batch_seconds(self._slo, trigger_seconds(query))
-        except PenstockError:
+    def _run(self, partitions: int, writer: DataStreamWriter | None = None) -> None:
+        query = self._started(partitions, writer or self._writer(partitions))
+        if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
             query.stop()
-            raise
+            raise PenstockError(NO_FILE_SINK)
         work = StageWork(self._spark.sparkContext, str(query.runId))
-        slots = [Executor(id=STATE, slots=self._partitions)]
-        self._query = query
-        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock, allowed)
+        slots = [Executor(id=STATE, slots=partitions)]
+        self._query, self._plan = query, Plan({STATE: partitions})
+        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock)
 
     def _stop(self) -> None:
         query = self.query
@@ -238,7 +228,8 @@ class NativeEngine(Engine):
 
     def _finish_batch(self) -> None:
         """Run the batch that was broken off, and no other: only a whole checkpoint can be repartitioned."""
-        self._started(self._writer(self._partitions).trigger(once=True)).awaitTermination()
+        partitions = self.plan()[STATE]
+        self._started(partitions, self._writer(partitions).trigger(once=True)).awaitTermination()
 
 
 def _batches_finished(query: StreamingQuery) -> int:

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Unpack
 
-from penstock.model import Actuation, InvalidValueError, Operator, Plan, Slo, Topology
-from penstock.spark.pipeline import MOST_INSTANCES
+from pyspark.sql import SparkSession
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
-
-    from penstock.spark.job import RunningJob
-
-STATE = "state"
-"""What plans and samples call the stateful operators of a query."""
+from penstock.control.assembly import Steering, SteeringOptions
+from penstock.model import Cycle, InvalidValueError, Operator, Plan, Slo, Topology, duration
+from penstock.spark.graph import MOST_INSTANCES
+from penstock.spark.job import RunningJob, check_checkpoint, ignore, steer
+from penstock.spark.native.engine import STATE, Build, NativeEngine
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class NativeQuery:
     """A stateful query of Structured Streaming. Nothing runs before `run` or `start`.
 
     name      what the store calls it
-    build     makes the query for a session and a plan, up to its sink; checkpoint and start are Penstock's business
+    build     makes the query for a session and a plan, up to its sink; Penstock adds the checkpoint and starts it
     min, max  the fewest and the most partitions that its state may have
 
     >>> NativeQuery("sessions", build=lambda spark, plan: None, max=8).topology()["state"].max
@@ -39,7 +36,7 @@ class NativeQuery:
     """
 
     name: str
-    build: Callable[[SparkSession, Plan], DataStreamWriter]
+    build: Build
     min: int = 1
     max: int = MOST_INSTANCES
 
@@ -50,24 +47,49 @@ class NativeQuery:
 
     def topology(self) -> Topology:
         """All stateful operators of a query share one number of partitions: to the policies they are one operator."""
-        actuation = Actuation.STATE_REPARTITION
+        actuation = NativeEngine.actuation
         return Topology((Operator(STATE, min=self.min, max=self.max, stateful=True, actuation=actuation, tie=STATE),))
 
-    def start(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> RunningJob:
-        """Start the query with Penstock beside it, and return at once.
+    def start(
+        self,
+        spark: SparkSession,
+        *,
+        slo: Slo,
+        checkpoint: str,
+        plan: Plan | None = None,
+        batch: str | timedelta | None = None,
+        on_cycle: Callable[[Cycle], None] = ignore,
+        **steering: Unpack[SteeringOptions],
+    ) -> RunningJob:
+        """Start the query with Penstock beside it, and return while it runs.
 
-        The options are those of `penstock.spark.job.Options`.
+        slo         the target that the query is kept within
+        checkpoint  the folder from which the query goes on after a stop; it keeps the partitions that its state has
+        plan        the first plan of a new checkpoint; none: that of the store, else the smallest
+        batch       from one batch to the next; none: the trigger that the query has
+        on_cycle    called with every cycle of the loop
+
+        The other keywords are those of `penstock.control.assembly.Steering`.
         """
-        from penstock.spark.job import Options, check_checkpoint, steer
-        from penstock.spark.native.engine import NativeEngine
-
-        chosen = Options(**options)
+        seconds = None if batch is None else duration("batch", batch).total_seconds()
+        chosen = Steering(**steering)
         check_checkpoint(checkpoint)
-        plan = chosen.plan or Plan.smallest(self.topology())
-        engine = NativeEngine(spark, self, plan, checkpoint, slo, batch_seconds=chosen.batch_seconds)
-        return steer(engine, self.name, slo, checkpoint, chosen)
+        engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds)
+        return steer(engine, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
-    def run(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Any) -> None:
+    def run(
+        self,
+        spark: SparkSession,
+        *,
+        slo: Slo,
+        checkpoint: str,
+        plan: Plan | None = None,
+        batch: str | timedelta | None = None,
+        on_cycle: Callable[[Cycle], None] = ignore,
+        **steering: Unpack[SteeringOptions],
+    ) -> None:
         """As `start`, and wait until the query ends."""
-        with self.start(spark, slo=slo, checkpoint=checkpoint, **options) as job:
+        with self.start(
+            spark, slo=slo, checkpoint=checkpoint, plan=plan, batch=batch, on_cycle=on_cycle, **steering
+        ) as job:
             job.wait()

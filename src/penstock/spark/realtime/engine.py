@@ -14,11 +14,11 @@ from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
-from penstock.control.clock import WallClock
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
-from penstock.spark.dry_run import Trial
-from penstock.spark.pipeline import Pipeline
+from penstock.spark.dry_run import DryRun
+from penstock.spark.engine import SparkEngine
+from penstock.spark.graph import Graph
 from penstock.spark.realtime.change import Change
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
@@ -47,8 +47,8 @@ class JobFailedError(PenstockError):
     """A segment failed again and again."""
 
 
-class RealTimeEngine:
-    """Runs a pipeline in real time. See `penstock.spark.engine.Engine`."""
+class RealTimeEngine(SparkEngine):
+    """Runs a graph of operators in real time."""
 
     execution: ClassVar[Execution] = Execution.CONCURRENT
     actuation: ClassVar[Actuation] = Actuation.RESTART
@@ -56,9 +56,8 @@ class RealTimeEngine:
     def __init__(
         self,
         spark: SparkSession,
-        pipeline: Pipeline,
-        trials: Mapping[str, Trial],
-        plan: Plan,
+        graph: Graph,
+        dry_runs: Mapping[str, DryRun],
         checkpoint: str,
         *,
         batch_seconds: float = 5.0,
@@ -74,22 +73,19 @@ class RealTimeEngine:
         internal_partitions  of each topic between segments; a reader holds a slot for each
         metering             without it nothing is known of operators and latency; for comparisons
         """
-        self.topology = pipeline.topology(self.actuation)
-        plan.check(self.topology)
+        super().__init__(graph.topology(self.actuation))
         self._spark = spark
-        self._plan = plan
         self._batch_seconds = batch_seconds
         self._slots = slots
         self._ask_for_slots = ask_for_slots
         self._internal_partitions = internal_partitions
-        wirings = wire(pipeline, trials, checkpoint)
-        self._queries = [SegmentQuery(spark, pipeline, wiring, batch_seconds, metering) for wiring in wirings]
+        wirings = wire(graph, dry_runs, checkpoint)
+        self._queries = [SegmentQuery(spark, graph, wiring, batch_seconds, metering) for wiring in wirings]
         self._source = wirings[0].source
         self._offsets = Offsets(self._source.servers)
         self._growth = Growth()
         self._ledgers: dict[str, Ledger] = {}
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
-        self._clock = WallClock()
         self._changing = threading.RLock()
         self._reading = threading.Lock()  # of batches: each is booked once
         self._ended = threading.Event()
@@ -100,17 +96,19 @@ class RealTimeEngine:
 
     # The life of a job -----------------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, plan: Plan) -> None:
         """Make the internal topics, start every segment, and keep watch over them."""
+        plan.check(self.topology)
+        self._plan = plan
         hush_stopped_tasks(self._spark)
         for query in self._queries:
             if query.wiring.hands_on is not None:
                 self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
         self._open_books()
-        self._make_room(self._plan)
+        self._make_room(plan)
         try:
             for query in self._queries:
-                query.start(self._plan)
+                query.start(plan)
         except Exception:
             for query in self._queries:
                 query.stop()
@@ -152,22 +150,15 @@ class RealTimeEngine:
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
         self._look()
-        return self._windows.read(self.now(), self._plan)
-
-    def now(self) -> float:
-        return self._clock.now()
-
-    def plan(self) -> Plan:
-        return self._plan
+        return self._windows.read(self.now(), self.plan())
 
     def apply(self, plan: Plan) -> None:
         """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
         plan.check(self.topology)
         with self._changing:
-            if not self._watch.is_alive():  # the job has not begun: it starts with this plan
-                self._plan = plan
-                return
-            before, t, known = self._plan, self.now(), self.duplicates
+            if not self._watch.is_alive():
+                raise ChangeFailedError("the job does not run")
+            before, t, known = self.plan(), self.now(), self.duplicates
             touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
             if touched:
                 self._make_room(plan)
@@ -185,7 +176,7 @@ class RealTimeEngine:
 
     def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
         # Whoever was asked for slots may know more than Spark does yet.
-        before, available = self._plan, max(self._available(), self.slots_needed(plan))
+        before, available = self.plan(), max(self._available(), self.slots_needed(plan))
 
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
@@ -294,7 +285,7 @@ class RealTimeEngine:
                 threading.Thread(target=self.stop, name="penstock-stop").start()
                 return
             log.warning("%s failed and is started again: %s", repair.query.segment.name, why)
-            repair.query.start(self._plan)
+            repair.query.start(self.plan())
             self._windows.settle_until(self.now())
         finally:
             self._changing.release()

@@ -15,10 +15,10 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
+from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka, message
 from penstock.spark.measure.jvm_clock import now
 from penstock.spark.measure.stamp import STAMP, stamp
-from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.batch import Batch, Metered
 from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.stage_cpu import cpu_seconds
@@ -64,13 +64,11 @@ class Wiring:
 class SegmentQuery:
     """Runs one segment with whatever plan it is started with, always from the same checkpoint."""
 
-    def __init__(
-        self, spark: SparkSession, pipeline: Pipeline, wiring: Wiring, batch_seconds: float, metering: bool
-    ) -> None:
+    def __init__(self, spark: SparkSession, graph: Graph, wiring: Wiring, batch_seconds: float, metering: bool) -> None:
         self.wiring = wiring
         self.segment = wiring.segment
         self._spark = spark
-        self._pipeline = pipeline
+        self._graph = graph
         self._milliseconds = round(1000 * batch_seconds)
         self._meter = Meter(spark, wiring.metered) if metering else None
         self._query: StreamingQuery | None = None
@@ -83,7 +81,7 @@ class SegmentQuery:
         """The stream behind the last operator."""
         frame, meter = self._input(), self._meter
         for name in self.segment.operators:
-            step = self._pipeline.steps[name]
+            step = self._graph.steps[name]
             frame = frame.repartition(plan[name], *step.key)
             if meter is None:
                 frame = step.function(frame)
@@ -105,7 +103,7 @@ class SegmentQuery:
             self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
             .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
             .trigger(realTime=f"{self._milliseconds} milliseconds")  # type: ignore[call-overload]
-            .queryName(f"{self._pipeline.name}: {self.segment.name}")
+            .queryName(f"{self._graph.name}: {self.segment.name}")
         )  # fmt: skip
         return writer
 

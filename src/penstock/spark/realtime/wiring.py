@@ -10,61 +10,61 @@ from collections.abc import Mapping
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
-from penstock.spark.dry_run import Trial
+from penstock.spark.dry_run import DryRun
+from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka
-from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.segments import Segment, segments
 
 log = logging.getLogger("penstock")
 
 
-def wire(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> tuple[Wiring, ...]:
+def wire(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> tuple[Wiring, ...]:
     """Every segment with its topics, each after those that it reads from; refuses what cannot run in real time."""
-    source = check(pipeline, trials, checkpoint)
-    pieces = segments(pipeline)
-    journey = _journey(pipeline, trials)
+    source = check(graph, dry_runs, checkpoint)
+    pieces = segments(graph)
+    journey = _journey(graph, dry_runs)
 
     def internal(operator: str) -> Kafka:
-        return Kafka(internal_topic(pipeline.name, operator, checkpoint), source.servers, options=source.options)
+        return Kafka(internal_topic(graph.name, operator, checkpoint), source.servers, options=source.options)
 
     return tuple(
         Wiring(
             segment=segment,
             source=source if not segment.after else internal(segment.after[0]),
             reads=tuple(internal(name).topic for name in segment.after) or (source.topic,),
-            schema=_nullable(trials[segment.operators[0]].input) if segment.after else None,
+            schema=_nullable(dry_runs[segment.operators[0]].input) if segment.after else None,
             hands_on=internal(segment.name) if segment.feeds else None,
             journey=journey if journey in segment.operators else None,
-            metered=_metered(segment, trials),
+            metered=_metered(segment, dry_runs),
             checkpoint=f"{checkpoint.rstrip('/')}/{_plain(segment.name)}",
         )
         for segment in pieces
     )
 
 
-def check(pipeline: Pipeline, trials: Mapping[str, Trial], checkpoint: str) -> Kafka:
+def check(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> Kafka:
     """Refuse, in one sentence, what the real-time engine cannot do; returns the source."""
     if not checkpoint:
         raise InvalidValueError("checkpoint", "must name a folder: a change restarts queries from it")
-    if not isinstance(pipeline.source, Kafka):
-        raise InvalidValueError("source", f"must be kafka(...) in real time, not {type(pipeline.source).__name__}")
-    for outlet in pipeline.outlets:
+    if not isinstance(graph.source, Kafka):
+        raise InvalidValueError("source", f"must be kafka(...) in real time, not {type(graph.source).__name__}")
+    for outlet in graph.outlets:
         field = f"sink after {outlet.after}"
         if not isinstance(outlet.sink, Kafka):
             raise InvalidValueError(field, f"must be kafka(...) in real time, not {type(outlet.sink).__name__}")
-        if outlet.sink.servers != pipeline.source.servers:
+        if outlet.sink.servers != graph.source.servers:
             raise InvalidValueError(
                 field, "must be on the brokers of the source in real time, where its growth is read"
             )
-    for name, trial in trials.items():
-        if trial.python is not None:
+    for name, tried in dry_runs.items():
+        if tried.python is not None:
             raise InvalidValueError(
                 f"operator {name}",
-                f"needs Python workers ({trial.python}), whose rows wait for the end of a batch in real time: "
+                f"needs Python workers ({tried.python}), whose rows wait for the end of a batch in real time: "
                 "write it with Spark's own functions, or use the micro-batch engine",
             )
-    return pipeline.source
+    return graph.source
 
 
 def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
@@ -77,21 +77,21 @@ def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
     return f"penstock-{_plain(pipeline)}-{_plain(operator)}-{job}"
 
 
-def _journey(pipeline: Pipeline, trials: Mapping[str, Trial]) -> str | None:
+def _journey(graph: Graph, dry_runs: Mapping[str, DryRun]) -> str | None:
     """The last operator that records reach with their stamp; says which one drops it."""
-    topology = pipeline.topology()
+    topology = graph.topology()
     for name in topology.order:
-        keeps = trials[name].keeps_stamp
-        if not keeps and all(trials[parent].keeps_stamp for parent in topology.parents[name]):
+        keeps = dry_runs[name].keeps_stamp
+        if not keeps and all(dry_runs[parent].keeps_stamp for parent in topology.parents[name]):
             log.warning("operator %s drops the column `stamp`: latency is measured before it", name)
-    kept = [name for name in topology.order if trials[name].keeps_stamp]
+    kept = [name for name in topology.order if dry_runs[name].keeps_stamp]
     return kept[-1] if kept else None
 
 
-def _metered(segment: Segment, trials: Mapping[str, Trial]) -> tuple[str, ...]:
+def _metered(segment: Segment, dry_runs: Mapping[str, DryRun]) -> tuple[str, ...]:
     """All but the plain ones; these too where nobody can tell whose stage is whose: then their CPU time is unknown."""
-    narrow = all(trials[name].narrow for name in segment.operators)
-    return tuple(name for name in segment.operators if not (narrow and trials[name].plain))
+    narrow = all(dry_runs[name].narrow for name in segment.operators)
+    return tuple(name for name in segment.operators if not (narrow and dry_runs[name].plain))
 
 
 def _nullable(schema: StructType) -> StructType:
