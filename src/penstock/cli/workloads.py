@@ -37,11 +37,10 @@ def spark_workloads() -> dict[str, SparkWorkload]:
 
 
 def spark_workload(name: str) -> SparkWorkload:
-    from penstock.runs.runs_on import told
-
     known = spark_workloads()
     if name in known:
         return known[name]
-    if name in workloads():
-        raise InvalidValueError("workload", f"{name!r} runs on {told(name)}; choose one of {', '.join(known)}")
+    if (simulated := workloads().get(name)) is not None:
+        places = simulated.where_it_runs
+        raise InvalidValueError("workload", f"{name!r} runs on {places}; choose one of {', '.join(known)}")
     raise InvalidValueError("workload", unknown(name, known))

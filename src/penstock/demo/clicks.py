@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from penstock.load.trace import Trace
 from penstock.model import Actuation, Operator, Plan, Slo, Topology
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 CHAIN = ("parse", "enrich", "sessions", "publish")
@@ -73,6 +73,7 @@ CLICKS = Workload(
     trace=evening(),
     summary="Click stream on Spark's real-time mode: 4 operators, an evening with two surges up to 56k clicks/s",
     source="Penstock's demo",
+    runs_on=ALSO_A_PIPELINE,
 )
 
 WORKLOADS = (CLICKS,)

@@ -11,11 +11,12 @@ from penstock.cli.workloads import spark_workload as job
 from penstock.cli.workloads import spark_workloads as jobs
 from penstock.cli.workloads import workload, workloads
 from penstock.model import Execution, InvalidValueError, Plan
+from penstock.papers.autrascale.spark.nexmark import QUERIES
 from penstock.papers.autrascale.spark.yahoo import REQUESTS
 from penstock.papers.autrascale.yahoo import STORE_RATE
 from penstock.runs.live import NOWHERE
-from penstock.runs.runs_on import PIPELINES, QUERIES
 from penstock.runs.spark_workload import SparkWorkload
+from penstock.runs.workload import RunsOn
 from penstock.simulator.job import Job
 from penstock.spark.segments import segments
 from penstock.testbed.place import SLOTS, most_that_fit
@@ -47,9 +48,13 @@ def slots(chosen: SparkWorkload, most: int) -> int:
     return Plan.largest(pipeline.topology()).total + sum(max(1, len(s.after)) for s in segments(pipeline))
 
 
-def test_the_listing_says_of_every_workload_on_what_it_runs() -> None:
-    assert set(JOBS) == PIPELINES
-    assert set(workloads()) >= PIPELINES | QUERIES
+@pytest.mark.parametrize("place", [RunsOn.MICROBATCH, RunsOn.REALTIME])
+def test_the_workloads_that_say_so_are_those_that_spark_runs_as_pipelines(place: RunsOn) -> None:
+    assert {name for name, each in workloads().items() if place in each.runs_on} == set(JOBS)
+
+
+def test_the_workloads_that_say_so_are_those_that_spark_runs_as_native_queries() -> None:
+    assert {name for name, each in workloads().items() if RunsOn.NATIVE in each.runs_on} == set(QUERIES)
 
 
 @pytest.mark.parametrize("name", PAPERS)
