@@ -30,10 +30,10 @@ def workload(name: str) -> Workload:
 
 def spark_workloads() -> dict[str, SparkWorkload]:
     """All jobs that Spark can run as pipelines, by name."""
-    from penstock.demo.clicks_on_spark import JOBS
+    from penstock.demo.clicks_on_spark import CLICKS
     from penstock.papers import catalogue
 
-    return {job.name: job for job in (*JOBS, *catalogue.spark_workloads().values())}
+    return {job.name: job for job in (CLICKS, *catalogue.spark_workloads().values())}
 
 
 def spark_workload(name: str) -> SparkWorkload:
