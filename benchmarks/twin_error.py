@@ -21,8 +21,8 @@ from penstock.testbed.place import opened as stage
 
 RATE, SECONDS = 200.0, 50.0
 PLANS = {  # real time first: Kafka's connector has to be there when the JVM starts
-    "realtime": Plan({"parse": 1, "enrich": 2, "score": 1, "publish": 1}),
-    "microbatch": Plan({"parse": 4, "enrich": 4, "score": 4, "publish": 4}),
+    "realtime": Plan({"parse": 1, "enrich": 1, "sessions": 2, "publish": 1}),
+    "microbatch": Plan({"parse": 4, "enrich": 4, "sessions": 4, "publish": 4}),
 }
 
 

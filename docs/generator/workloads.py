@@ -6,8 +6,7 @@ from docs.generator.markdown import code, fields_table, page, table
 from penstock.cli.workloads import workloads
 from penstock.report.story import targets
 from penstock.report.words import rate, span
-from penstock.runs.runs_on import RunsOn, runs_on, told
-from penstock.runs.workload import Workload
+from penstock.runs.workload import RunsOn, Workload
 from penstock.simulator.job import Behaviour, Engine
 
 
@@ -34,7 +33,7 @@ def workloads_page() -> str:
 
 
 def _on_spark(workload: Workload) -> str:
-    return ", ".join(place for place in runs_on(workload.name) if place is not RunsOn.SIMULATOR)
+    return ", ".join(place for place in workload.runs_on if place is not RunsOn.SIMULATOR)
 
 
 def _one(workload: Workload) -> str:
@@ -56,7 +55,7 @@ def _one(workload: Workload) -> str:
         f"Operators run `{engine.execution}`; a change of plan is a `{engine.change}` with "
         f"{span(engine.downtime_seconds)} of standstill.",
         f"Saved resources are measured against: {job.largest_plan}.",
-        f"Runs on: {told(workload.name)}.",
+        f"Runs on: {workload.where_it_runs}.",
     )
     head = ["operator", "after", "at first", "bounds", "ms a record", "capped at"]
     return "\n\n".join((

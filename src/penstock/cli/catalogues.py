@@ -123,7 +123,6 @@ def _default(option: Option) -> Any:
 
 
 def _workload_json(workload: Workload) -> dict[str, Any]:
-    from penstock.runs.runs_on import runs_on
     from penstock.stores.codec import plain
 
     job, trace = workload.job, workload.trace
@@ -131,7 +130,7 @@ def _workload_json(workload: Workload) -> dict[str, Any]:
         "name": workload.name,
         "summary": workload.summary,
         "source": workload.source,
-        "runs_on": [place.value for place in runs_on(workload.name)],
+        "runs_on": [place.value for place in workload.runs_on],
         "operators": [
             {"name": each.name, "min": each.min, "max": each.max, "stateful": each.stateful}
             for each in job.topology.operators
@@ -150,7 +149,6 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 
     from penstock.report.story import targets
     from penstock.report.words import rate, span
-    from penstock.runs.runs_on import told
 
     job, trace = workload.job, workload.trace
     head = Text.assemble((workload.name, "bold"), f"\n{workload.summary}", (f"\n{workload.source}", "dim"))
@@ -164,20 +162,18 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
         table.add_row(each.name, after, str(job.first_plan[each.name]), f"{each.min} to {each.max}", service, state)
     load = f"Load: {trace.name}, {span(trace.seconds)}, up to {rate(trace.peak)}"
     change = f"A change of plan: {job.engine.change.value}, {span(job.engine.downtime_seconds)} of standstill"
-    runs = f"Runs on: {told(workload.name)}"
+    runs = f"Runs on: {workload.where_it_runs}"
     return [head, table, Text(f"Targets: {targets(workload.slo)}\n{load}\n{change}\n{runs}")]
 
 
 def _workloads_table(workloads: Iterable[Workload]) -> Table:
-    from penstock.runs.runs_on import runs_on
-
     table = _table("workloads")
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("what it does", ratio=3)
     table.add_column("runs on", no_wrap=True)
     table.add_column("source", ratio=2, style="dim", overflow="fold")
     for each in workloads:
-        table.add_row(each.name, each.summary, "\n".join(runs_on(each.name)), each.source)
+        table.add_row(each.name, each.summary, "\n".join(each.runs_on), each.source)
     return table
 
 

@@ -14,7 +14,7 @@ from penstock.cli.output import talks_to_a_person
 from penstock.model.errors import check_choice
 
 if TYPE_CHECKING:
-    from penstock.papers.item import Item
+    from penstock.report.item import Item
 
 SIMULATOR, SPARK = "simulator", "spark"
 TITLES = {SIMULATOR: "The papers, reproduced", SPARK: "The papers, reproduced on Spark"}

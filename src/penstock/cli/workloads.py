@@ -30,18 +30,17 @@ def workload(name: str) -> Workload:
 
 def spark_workloads() -> dict[str, SparkWorkload]:
     """All jobs that Spark can run as pipelines, by name."""
-    from penstock.demo.clicks_on_spark import JOBS
+    from penstock.demo.clicks_on_spark import CLICKS
     from penstock.papers import catalogue
 
-    return {job.name: job for job in (*JOBS, *catalogue.spark_workloads().values())}
+    return {job.name: job for job in (CLICKS, *catalogue.spark_workloads().values())}
 
 
 def spark_workload(name: str) -> SparkWorkload:
-    from penstock.runs.runs_on import told
-
     known = spark_workloads()
     if name in known:
         return known[name]
-    if name in workloads():
-        raise InvalidValueError("workload", f"{name!r} runs on {told(name)}; choose one of {', '.join(known)}")
+    if (simulated := workloads().get(name)) is not None:
+        places = simulated.where_it_runs
+        raise InvalidValueError("workload", f"{name!r} runs on {places}; choose one of {', '.join(known)}")
     raise InvalidValueError("workload", unknown(name, known))

@@ -1,25 +1,21 @@
-"""Clicks of a news site through an evening with two surges, on Spark's real-time mode: the job of the demo."""
+"""The demo's job in the simulator: an evening with two surges, as Spark's real-time mode would run it."""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
+from penstock.demo.graph import GRAPH, NAME, visits
 from penstock.load.trace import Trace
 from penstock.model import Actuation, Operator, Plan, Slo, Topology
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
-CHAIN = ("parse", "enrich", "sessions", "publish")
 SECONDS, EVERY = 7200, 30
 
-# Clicks come in bursts, hence the variability; one click in ten is a robot's and is dropped by parse.
-BEHAVIOURS = {
-    "parse": Behaviour(service_ms=0.05, selectivity=0.9, variability=800.0, hop_ms=5.0),
-    "enrich": Behaviour(service_ms=0.11, variability=800.0, hop_ms=15.0),
-    "sessions": Behaviour(service_ms=0.17, selectivity=0.5, variability=800.0, hop_ms=15.0, coordination=0.002),
-    "publish": Behaviour(service_ms=0.08, variability=800.0, hop_ms=15.0),
-}
+VARIABILITY = 800.0  # clicks come in bursts
+SERVICE_MS = {"parse": 0.05, "enrich": 0.11, "sessions": 0.17, "publish": 0.08}
+HOP_MS = {"parse": 5.0, "enrich": 15.0, "sessions": 15.0, "publish": 15.0}
+COORDINATION = {"sessions": 0.002}
 
 
 def _surge(minute: float, begins: float, rises: float, fades: float) -> float:
@@ -49,21 +45,29 @@ def sized_for(rate: float, busy: float = 0.7) -> Plan:
     >>> str(sized_for(evening().peak))
     'parse 5, enrich 8, sessions 13, publish 3'
     """
-    parallelism = {}
-    for name in CHAIN:
-        parallelism[name] = math.ceil(rate * BEHAVIOURS[name].service_ms / 1e3 / busy)
-        rate *= BEHAVIOURS[name].selectivity_to("")
-    return Plan(parallelism)
+    return Plan({name: math.ceil(rate * share * SERVICE_MS[name] / 1e3 / busy) for name, share in visits().items()})
 
 
 CLICKS = Workload(
     job=Job(
-        name="clicks",
+        name=NAME,
         topology=Topology(
-            tuple(Operator(name, max=32, stateful=name == "sessions", actuation=Actuation.RESTART) for name in CHAIN),
-            tuple(pairwise(CHAIN)),
+            tuple(
+                Operator(node.name, max=32, stateful=node.key is not None, actuation=Actuation.RESTART)
+                for node in GRAPH
+            ),
+            tuple((parent, node.name) for node in GRAPH for parent in node.after),
         ),
-        behaviours=BEHAVIOURS,
+        behaviours={
+            node.name: Behaviour(
+                service_ms=SERVICE_MS[node.name],
+                selectivity=node.selectivity,
+                variability=VARIABILITY,
+                hop_ms=HOP_MS[node.name],
+                coordination=COORDINATION.get(node.name, 0.0),
+            )
+            for node in GRAPH
+        },
         # A change restarts the query from its checkpoint: 0.5 to 1.4 s of silence were measured on real-time mode.
         engine=Engine(change=Change.RESTART, downtime_seconds=1.0, queue_records=5_000, noise=0.02),
         start=Plan({"parse": 1, "enrich": 2, "sessions": 4, "publish": 1}),
@@ -73,6 +77,5 @@ CLICKS = Workload(
     trace=evening(),
     summary="Click stream on Spark's real-time mode: 4 operators, an evening with two surges up to 56k clicks/s",
     source="Penstock's demo",
+    runs_on=ALSO_A_PIPELINE,
 )
-
-WORKLOADS = (CLICKS,)

@@ -1,7 +1,6 @@
-"""The job of the demo on real Spark: clicks are parsed, looked up elsewhere, scored and published.
+"""The demo's job on real Spark, sized for a laptop.
 
-Sized for a laptop: two of the operators wait for others, as operators that call a service do, so that many instances
-find room on few cores.
+Two of the operators wait, as operators that call a service do, so that many instances find room on few cores.
 """
 
 from __future__ import annotations
@@ -12,65 +11,75 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.demo.graph import CLICKS_OF_A_SESSION, GRAPH, NAME, ROBOTS, visits
 from penstock.load.trace import Trace
 from penstock.model import Plan, Slo
 from penstock.runs.spark_workload import SparkWorkload
 from penstock.spark import Pipeline
 from penstock.spark.io.endpoints import Sink, Source
 from penstock.spark.io.replayed import Ids
-from penstock.testbed.service import waiting
+from penstock.testbed.service import Function, takes
 
-SERVICE_MS = {"parse": 0, "enrich": 4, "score": 2, "publish": 0}
-CAMPAIGNS = 100
-ROBOTS = 10
-"""One click in so many is a robot's, and parse drops it."""
+# Enrich and sessions relate to each other as in the simulator. Spark waits for whole milliseconds, and what takes less
+# than those two does not wait at all.
+SERVICE_MS = {"parse": 0, "enrich": 2, "sessions": 3, "publish": 0}
+USERS, PAGES = 10_000, 100
 
 
 def clicks(ids: Ids) -> Sequence[bytes]:
-    """Records as text: number, user, campaign, whether it is a robot. The same for the same number, always."""
-    users = (ids * np.int64(2_654_435_761)) % 10_000
+    """Records as text: number, user, page, whether it is a robot, whether it opens a session.
+
+    The same for the same number, always.
+    """
+    users = (ids * np.int64(2_654_435_761)) % USERS
+    opens = (ids + ids // ROBOTS) % CLICKS_OF_A_SESSION == 0
     return [
-        b"%d,u%d,c%d,%d" % (i, user, user % CAMPAIGNS, i % ROBOTS == 0)
-        for i, user in zip(ids.tolist(), users.tolist(), strict=True)
+        b"%d,u%d,/news/%d,%d,%d" % (i, user, user % PAGES, i % ROBOTS == 0, opening)
+        for i, user, opening in zip(ids.tolist(), users.tolist(), opens.tolist(), strict=True)
     ]
 
 
-def surge(seconds: float, low: float = 90.0, high: float = 450.0) -> Trace:
+def surge(seconds: float, low: float = 108.0, high: float = 540.0) -> Trace:
     """Calm, a rise to five times the load, a stay, and the way back."""
     points = ((0.0, low), (0.15, low), (0.45, high), (0.58, high), (0.72, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))
 
 
 def pipeline(source: Source, sink: Sink, most: int = 12) -> Pipeline:
-    """The four operators between `source` and `sink`. All are native: both engines run them."""
-    job = Pipeline("clicks", source=source)
-    parsed = job.operator("parse", parse, max=most)
-    enriched = job.operator("enrich", waiting(SERVICE_MS["enrich"]), after=parsed, max=most)
-    scored = job.operator("score", score, after=enriched, key="user", max=most)
-    published = job.operator("publish", publish, after=scored, max=most)
-    job.sink(sink, after=published)
+    """The operators between `source` and `sink`. All are native: both engines run them."""
+    job = Pipeline(NAME, source=source)
+    for node in GRAPH:
+        function = takes(SERVICE_MS[node.name], FUNCTIONS[node.name])
+        job.operator(node.name, function, after=node.after, key=node.key or (), max=most)
+    job.sink(sink, after=GRAPH[-1].name)
     return job
 
 
 def parse(frame: DataFrame) -> DataFrame:
     field = F.split(F.col("value").cast("string"), ",")
     return frame.select(
-        field[0].cast("long").alias("number"), field[1].alias("user"), field[2].alias("campaign"),
-        field[3].alias("robot"), "stamp",
+        field[0].cast("long").alias("number"), field[1].alias("user"), field[2].alias("page"),
+        field[3].alias("robot"), (field[4] == "1").alias("opens"), "stamp",
     ).where("robot = '0'")  # fmt: skip
 
 
-def score(frame: DataFrame) -> DataFrame:
-    return waiting(SERVICE_MS["score"])(frame).withColumn("score", F.crc32("user") % 100)
+def enrich(frame: DataFrame) -> DataFrame:
+    """What a service would know about the page: the campaign that leads to it."""
+    return frame.withColumn("campaign", F.concat(F.lit("c"), F.split("page", "/")[2]))
+
+
+def sessions(frame: DataFrame) -> DataFrame:
+    """A record for each session, by the click that opens it: to keep sessions open would take state."""
+    return frame.where("opens")
 
 
 def publish(frame: DataFrame) -> DataFrame:
-    return frame.select("number", "user", "campaign", "score", "stamp")
+    return frame.select(F.col("number").alias("session"), "user", "campaign", "stamp")
 
 
-JOBS = (
-    SparkWorkload(
-        "clicks", pipeline, clicks, SERVICE_MS, surge(60.0), Slo(event_latency="2 s"),
-        Plan(dict.fromkeys(SERVICE_MS, 1)), dict.fromkeys(("enrich", "score", "publish"), 1 - 1 / ROBOTS),
-    ),
+FUNCTIONS: dict[str, Function] = {"parse": parse, "enrich": enrich, "sessions": sessions, "publish": publish}
+
+CLICKS = SparkWorkload(
+    NAME, pipeline, clicks, SERVICE_MS, surge(60.0), Slo(event_latency="2 s"), Plan(dict.fromkeys(SERVICE_MS, 1)),
+    visits(),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.model import InvalidValueError
 from penstock.model.errors import unknown
-from penstock.papers.item import Item
+from penstock.report.item import Item
 from penstock.runs.workload import Workload
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 from penstock.load.trace import Trace
 from penstock.model import Cycle, Plan, Sample
-from penstock.papers.item import Curve
 from penstock.papers.runs import Runs, run, under
+from penstock.report.item import Series
 from penstock.runs.workload import Workload
 
 
@@ -41,9 +41,9 @@ def latency_of(sample: Sample) -> float:
     return (latency.mean or 0.0) if latency is not None else 0.0
 
 
-def per_minute(label: str, samples: Sequence[Sample], values: Sequence[float]) -> Curve:
+def per_minute(label: str, samples: Sequence[Sample], values: Sequence[float]) -> Series:
     """Values of successive measurements as a line over minutes, averaged over each minute."""
     minutes: dict[int, list[float]] = {}
     for sample, value in zip(samples, values, strict=True):
         minutes.setdefault(int((sample.end - 1e-6) // 60.0) + 1, []).append(value)
-    return Curve(label, tuple(float(minute) for minute in minutes), tuple(fmean(each) for each in minutes.values()))
+    return Series(label, tuple(float(minute) for minute in minutes), tuple(fmean(each) for each in minutes.values()))

@@ -1,62 +1,25 @@
-"""Paper and Penstock side by side: tables for the terminal, a page for the repository, pictures of the figures.
-
-What is shown comes in through protocols: reports lie below the experiments that they show.
-"""
+"""Paper and Penstock side by side: tables for the terminal, a page for the repository, pictures of the figures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any, Protocol
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-SIGNS = {"holds": ("✓", "green"), "does not hold": ("✗", "red"), "cannot be judged": ("?", "yellow")}
+from penstock.report.item import Chart, Figure, Item, Judgement, Row
+
+SIGNS = {
+    Judgement.HOLDS: ("✓", "green"),
+    Judgement.FAILS: ("✗", "red"),
+    Judgement.OPEN: ("?", "yellow"),
+}
 
 
-class Row(Protocol):
-    @property
-    def label(self) -> str: ...
-    @property
-    def paper(self) -> float | str | None: ...
-    @property
-    def ours(self) -> float | str | None: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def ratio(self) -> float | None: ...
-    @property
-    def spark(self) -> float | str | None: ...
-    @property
-    def spark_ratio(self) -> float | None: ...
-
-
-class Claim(Protocol):
-    @property
-    def text(self) -> str: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def why(self) -> str: ...
-
-
-class Item(Protocol):
-    @property
-    def title(self) -> str: ...
-    @property
-    def setting(self) -> str: ...
-    @property
-    def rows(self) -> Sequence[Row]: ...
-    @property
-    def claims(self) -> Sequence[Claim]: ...
-    @property
-    def charts(self) -> Sequence[Any]: ...
-
-
-def figure_text(figure: float | str | None) -> str:
+def figure_text(figure: Figure) -> str:
     """A figure as people write it.
 
     >>> figure_text(350000.0), figure_text(0.90961), figure_text(None), figure_text("3, 4, 12, 10")
@@ -79,7 +42,7 @@ def for_terminal(item: Item) -> Group:
         table.add_row(*row)
     lines = [Text(item.setting, style="dim")]
     for claim in item.claims:
-        sign, colour = SIGNS[claim.verdict]
+        sign, colour = SIGNS[claim.judgement]
         lines.append(Text.assemble((f"{sign} ", colour), claim.text, (f" ({claim.why})" if claim.why else "", "dim")))
     return Group(table, *lines, "")
 
@@ -94,16 +57,16 @@ def for_page(item: Item, pictures: Sequence[str]) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows]
         lines.append("")
     for claim in item.claims:
-        sign, _ = SIGNS[claim.verdict]
-        lines.append(f"- {sign} **{claim.verdict}**: {claim.text}" + (f" ({claim.why})" if claim.why else ""))
+        sign, _ = SIGNS[claim.judgement]
+        lines.append(f"- {sign} **{claim.judgement}**: {claim.text}" + (f" ({claim.why})" if claim.why else ""))
     lines += ["", *(f"![{item.title}]({picture})" for picture in pictures), ""]
     return "\n".join(lines)
 
 
 def count_line(items: Sequence[Item]) -> str:
     """How many claims hold, do not, or cannot be judged."""
-    verdicts = [claim.verdict for item in items for claim in item.claims]
-    holds, fails, unjudged = (verdicts.count(verdict) for verdict in SIGNS)
+    found = [claim.judgement for item in items for claim in item.claims]
+    holds, fails, unjudged = (found.count(judgement) for judgement in SIGNS)
     judged = holds + fails
     share = f", {holds / judged:.0%} of those judged" if judged else ""
     return f"{holds} claims hold{share}; {fails} do not; {unjudged} cannot be judged"
@@ -119,26 +82,26 @@ def picture_name(title: str, number: int) -> str:
     return f"{re.sub(r'[^a-z0-9]+', '-', words).strip('-')}-{number + 1}.png"
 
 
-def draw_chart(chart: Any) -> bytes:
+def draw_chart(chart: Chart) -> bytes:
     """A chart as PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Canvas
 
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    figure = Canvas(figsize=(7.5, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for index, curve in enumerate(chart.curves):
+    for index, series in enumerate(chart.series):
         if chart.bars:
-            width = 0.8 / len(chart.curves)
-            axes.bar([x - 0.4 + width * (index + 0.5) for x in curve.x], curve.y, width, label=curve.label)
+            width = 0.8 / len(chart.series)
+            axes.bar([x - 0.4 + width * (index + 0.5) for x in series.x], series.y, width, label=series.label)
         else:
-            axes.plot(curve.x, curve.y, label=curve.label, linewidth=1.6, marker="o" if len(curve.x) < 20 else None)
+            axes.plot(series.x, series.y, label=series.label, linewidth=1.6, marker="o" if len(series.x) < 20 else None)
     if chart.ticks:
         axes.set_xticks(range(len(chart.ticks)), chart.ticks)
     axes.set(title=chart.title, xlabel=chart.x_label, ylabel=chart.y_label)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(chart.curves) > 1:
+    if len(chart.series) > 1:
         axes.legend(frameon=False)
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})

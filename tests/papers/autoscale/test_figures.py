@@ -6,12 +6,12 @@ import pytest
 
 from penstock.papers.autoscale.runs import seen
 from penstock.papers.catalogue import items
-from penstock.papers.item import Item, Verdict
+from penstock.report.item import Item, Judgement
 from penstock.report.side_by_side import draw_chart
 
 
-def verdicts(item: Item) -> list[Verdict]:
-    return [claim.verdict for claim in item.claims]
+def judgements(item: Item) -> list[Judgement]:
+    return [claim.judgement for claim in item.claims]
 
 
 def ours(item: Item, label: str) -> float:
@@ -22,7 +22,7 @@ def ours(item: Item, label: str) -> float:
 
 def test_the_line_from_minimal_and_from_expert_degrees() -> None:
     item = items("autoscale", "fig9")["fig9"]()
-    assert verdicts(item) == [Verdict.HOLDS] * 6
+    assert judgements(item) == [Judgement.HOLDS] * 6
     assert ours(item, "(b) AUTOSCALE, mean latency") > 2 * ours(item, "(b) Storm, mean latency")  # the rise is no mean
     assert next(row for row in item.rows if "supervisors" in row.label).ours == "3, 1"
     assert ours(item, "(b) less CPU") == pytest.approx(37.5, abs=5.0)
@@ -32,12 +32,12 @@ def test_the_line_from_minimal_and_from_expert_degrees() -> None:
 
 def test_sudden_peaks_congest_storm_but_not_autoscale() -> None:
     item = items("autoscale", "fig10")["fig10"]()
-    assert verdicts(item) == [Verdict.HOLDS] * 4
+    assert judgements(item) == [Judgement.HOLDS] * 4
 
 
 def test_the_advertising_job_from_minimal_and_from_latency_only_degrees() -> None:
     item = items("autoscale", "fig12")["fig12"]()
-    assert verdicts(item) == [Verdict.HOLDS] * 4
+    assert judgements(item) == [Judgement.HOLDS] * 4
     assert 0 < ours(item, "(a) more memory than needed") < ours(item, "(a) more CPU than needed") <= 12.0
 
 

@@ -12,7 +12,7 @@ from penstock.papers.autrascale.elasticity_items import PAPER
 from penstock.papers.autrascale.rate_change import ds2_offline
 from penstock.papers.autrascale_plus.event_latency import drained
 from penstock.papers.catalogue import items
-from penstock.papers.item import Verdict
+from penstock.report.item import Judgement
 
 FAILS = {
     ("autrascale", "fig1"): set(),
@@ -31,7 +31,7 @@ FAILS = {
 def test_the_claims_that_fail_are_those_known_to(paper: str, name: str) -> None:
     item = items(paper, name)[name]()
     assert item.rows
-    assert {n for n, claim in enumerate(item.claims) if claim.verdict is Verdict.FAILS} == FAILS[paper, name]
+    assert {n for n, claim in enumerate(item.claims) if claim.judgement is Judgement.FAILS} == FAILS[paper, name]
     assert all(claim.why for claim in item.claims)
 
 

@@ -6,18 +6,18 @@ import pytest
 
 from penstock.papers.catalogue import items
 from penstock.papers.dp_stream.figures import MAE, MRE, RMSE, TABLE_3, Score, independent, latencies, predicted, smooth
-from penstock.papers.item import Item, Verdict
+from penstock.report.item import Item, Judgement
 
-HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+HOLDS, FAILS = Judgement.HOLDS, Judgement.FAILS
 
 
-def verdicts(item: Item) -> list[Verdict]:
-    return [claim.verdict for claim in item.claims]
+def judgements(item: Item) -> list[Judgement]:
+    return [claim.judgement for claim in item.claims]
 
 
 def test_the_network_is_as_good_as_printed_on_a_smooth_rate_and_on_no_other() -> None:
     item = items("dp_stream", "table3")["table3"]()
-    assert verdicts(item) == [HOLDS, HOLDS, FAILS]
+    assert judgements(item) == [HOLDS, HOLDS, FAILS]
     assert [row.paper for row in item.rows[:3]] == [MAE, RMSE, MRE]
     assert [row.paper for row in item.rows[3:7]] == pytest.approx([0.0219, 0.0372, 0.0395, 0.0361], abs=5e-5)
 
@@ -44,7 +44,7 @@ def test_a_rate_predicted_as_the_last_one_misses_by_its_steps() -> None:
 
 def test_scheduling_ahead_lowers_the_latency_of_wordcount() -> None:
     item = items("dp_stream", "fig2")["fig2"]()
-    assert verdicts(item) == [HOLDS] * 4
+    assert judgements(item) == [HOLDS] * 4
     assert item.rows[1].ratio == pytest.approx(1.0, abs=0.1)  # what the job is calibrated by
 
 

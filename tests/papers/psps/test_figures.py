@@ -8,8 +8,8 @@ import pytest
 
 from penstock.model import Cycle, Decision, Mode, Plan, ReasonCode, Sample
 from penstock.papers.catalogue import items
-from penstock.papers.item import Item, Verdict
 from penstock.papers.psps.runs import degradation, metrics, psps, storm
+from penstock.report.item import Item, Judgement
 from penstock.report.side_by_side import draw_chart
 
 DO_NOT_HOLD = {
@@ -31,14 +31,14 @@ def reproduced(item: str) -> Item:
 def test_a_worked_example_comes_out_exactly_as_printed(item: str) -> None:
     found = reproduced(item)
     assert [row.ours for row in found.rows] == [row.paper for row in found.rows]
-    assert [claim.verdict for claim in found.claims] == [Verdict.HOLDS]
+    assert [claim.judgement for claim in found.claims] == [Judgement.HOLDS]
 
 
 @pytest.mark.parametrize("item", items("psps"))
 def test_all_claims_hold_but_those_that_are_known_not_to(item: str) -> None:
     found = reproduced(item)
     known = DO_NOT_HOLD.get(item, ())
-    failed = [claim for claim in found.claims if claim.verdict is Verdict.FAILS]
+    failed = [claim for claim in found.claims if claim.judgement is Judgement.FAILS]
     assert len(failed) == len(known)
     assert all(any(part in claim.text for claim in failed) for part in known)
     assert all(": " in claim.why for claim in failed), "a claim that does not hold says why"

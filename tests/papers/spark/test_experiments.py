@@ -23,10 +23,10 @@ from penstock.papers.autoscale.spark import fig9
 from penstock.papers.autrascale.spark import fig5
 from penstock.papers.autrascale_plus.spark import fig11, table4
 from penstock.papers.catalogue import items_on_spark, papers_on_spark
-from penstock.papers.item import Item, Row, Verdict
 from penstock.papers.psps.spark import table8
 from penstock.papers.spark.simulated import NothingMeasuredError, simulated, twin_of
 from penstock.papers.spark.trial import Run, Trial, plan_of
+from penstock.report.item import Item, Judgement, Row
 from penstock.report.side_by_side import for_page
 
 Configuration = tuple[int, ...]
@@ -74,8 +74,8 @@ def windows(trial: Trial, plan: Configuration, start: float, *throughputs: float
     return [window(start + 2 * n, trial, plan, one, **figures) for n, one in enumerate(throughputs)]  # type: ignore[arg-type]
 
 
-def verdict(item: Item, words: str) -> Verdict:
-    (found,) = [claim.verdict for claim in item.claims if words in claim.text]
+def judgement(item: Item, words: str) -> Judgement:
+    (found,) = [claim.judgement for claim in item.claims if words in claim.text]
     return found
 
 
@@ -111,7 +111,7 @@ def walk(policy: str, end: Configuration, reached: float) -> Run:
 def test_a_walk_that_ends_where_the_job_keeps_up_is_as_in_the_paper() -> None:
     runs = [walk("ds2", LEAST, 199), walk("autrascale", GROWN, 260)]
     item = fig5.item(runs, runs)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 6
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 6
     plan = figure(item, "autrascale: plan")
     assert (plan.paper, plan.ours, plan.spark) == ("(3, 4, 12, 10)", "(1, 2, 6, 5)", "(1, 2, 6, 5)")
     assert figure(item, "ds2: throughput").spark == 199
@@ -121,11 +121,11 @@ def test_a_walk_that_ends_where_the_job_keeps_up_is_as_in_the_paper() -> None:
 def test_a_walk_that_never_keeps_up_does_not_hold() -> None:
     runs = [walk("ds2", LEAST, 120), walk("autrascale", (2, 2, 2, 2), 120)]
     item = fig5.item(runs, runs)
-    assert verdict(item, "keeps up") is Verdict.FAILS
-    assert verdict(item, "above the input") is Verdict.FAILS
-    assert verdict(item, "shape of the paper's") is Verdict.FAILS
-    assert verdict(item, "DS2 reaches") is Verdict.FAILS
-    assert verdict(item, "at most 4 plans") is Verdict.HOLDS
+    assert judgement(item, "keeps up") is Judgement.FAILS
+    assert judgement(item, "above the input") is Judgement.FAILS
+    assert judgement(item, "shape of the paper's") is Judgement.FAILS
+    assert judgement(item, "DS2 reaches") is Judgement.FAILS
+    assert judgement(item, "at most 4 plans") is Judgement.HOLDS
 
 
 def test_a_walk_has_not_arrived_while_it_warms_up_or_still_changes() -> None:
@@ -153,7 +153,7 @@ def test_who_meets_the_target_with_fewer_instances_wins() -> None:
     latency = {"DRS observed": 200.0, "DRS true": 2000.0, "AuTraScale+": 300.0}
     runs = [scaled(kind, method, plans[method], latency[method]) for kind in table4.STARTS for method in plans]
     item = table4.item(runs, runs)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 6
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 6
     assert figure(item, "saved against DRS, scale up").spark == pytest.approx(1 - 14 / 17.5)
     assert figure(item, "down, DRS true: meets QoS").spark == "no"
     assert figure(item, "up, AuTraScale+: latency").spark == 300.0
@@ -214,10 +214,10 @@ def test_a_backlog_that_is_still_there_at_the_end_has_no_time() -> None:
 def test_fewer_instances_in_time_are_what_autrascale_plus_claims() -> None:
     runs = [drain(method, plan, late=5) for method, plan in PLANS.items()]
     item = fig11.item(runs, runs, 100.0)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 6
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 6
     assert figure(item, "saved against max").spark == pytest.approx(1 - 15 / 28)
     slow = [drain("autrascale_plus", FEW, late=30), *runs[1:]]
-    assert verdict(fig11.item(slow, runs, 100.0), "AuTraScale+ keeps the limit") is Verdict.FAILS
+    assert judgement(fig11.item(slow, runs, 100.0), "AuTraScale+ keeps the limit") is Judgement.FAILS
 
 
 def test_each_method_finds_its_plan_from_the_window_in_which_the_backlog_has_come() -> None:
@@ -248,7 +248,7 @@ def test_the_line_on_spark_tells_the_story_of_the_figure() -> None:
         streamed("Storm, expert", *[(1, 1, 8)] * 4),
     ]
     item = fig9.item(runs, runs)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 5
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 5
     expert = fig9.seen(runs[2])
     assert (expert.cores, expert.memory_mb) == pytest.approx((6.8, 4608.0))  # as Table III has it
     assert figure(item, "less CPU than expert degrees").spark == pytest.approx(100 * (1 - 2.6 / 6.8))
@@ -263,10 +263,10 @@ def test_a_line_whose_last_items_wait_no_longer_than_storm_has_patience_is_not_c
     runs = [streamed(name, *[(1, 1, 2)] * 2, waiting=149) for name in fig9.TRIALS]
     runs[1] = streamed("AUTOSCALE", *[(1, 1, 2)] * 2)
     item = fig9.item(runs, runs)
-    assert verdict(item, "AUTOSCALE grows") is Verdict.FAILS  # nothing waits, but two sinks are no growth
-    assert verdict(item, "with minimal degrees") is Verdict.FAILS
-    assert verdict(item, "it shrinks again") is Verdict.FAILS
-    assert verdict(item, "37.5 %") is Verdict.FAILS
+    assert judgement(item, "AUTOSCALE grows") is Judgement.FAILS  # nothing waits, but two sinks are no growth
+    assert judgement(item, "with minimal degrees") is Judgement.FAILS
+    assert judgement(item, "it shrinks again") is Judgement.FAILS
+    assert judgement(item, "37.5 %") is Judgement.FAILS
 
 
 # Tweets --------------------------------------------------------------------------------------------------------------
@@ -287,11 +287,11 @@ def test_psps_processes_nearly_all_with_fewer_replicas() -> None:
         tweeted("r = 8", (8,) * 4, 100, 900),
     ]
     item = table8.item(runs, runs)
-    assert [claim.verdict for claim in item.claims] == [Verdict.HOLDS] * 5
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 5
     assert figure(item, "PSPS: saved resources").spark == pytest.approx(0.5)
     assert figure(item, "r = 1: processed events").spark == pytest.approx(0.4)
     assert figure(item, "r = 8: throughput degradation").spark == pytest.approx(0.0)
-    assert verdict(table8.item([runs[2], runs[1], runs[0]], runs), "about half of the replicas") is Verdict.FAILS
+    assert judgement(table8.item([runs[2], runs[1], runs[0]], runs), "about half of the replicas") is Judgement.FAILS
 
 
 # Simulator and Spark side by side ------------------------------------------------------------------------------------

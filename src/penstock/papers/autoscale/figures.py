@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from penstock.papers.autoscale.runs import MINUTE, STREAMS, Seen, charts, seen, supervisors
+from penstock.papers.autoscale.runs import MINUTE, STREAMS, SchedulerRuns, charts, seen, supervisors
 from penstock.papers.catalogue import workload
-from penstock.papers.item import Claim, Item, Row
 from penstock.papers.traces import latency_of, samples_of
+from penstock.report.item import Claim, Item, Row
 
 PAPER = "AUTOSCALE (2017)"
 
@@ -25,7 +25,7 @@ def _less(ours: float, reference: float) -> float:
     return 100.0 * (1.0 - ours / reference)
 
 
-def _state(scheduler: Seen) -> str:
+def _state(scheduler: SchedulerRuns) -> str:
     return "congested" if scheduler.congested else "keeps up"
 
 

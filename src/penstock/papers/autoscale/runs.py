@@ -10,9 +10,9 @@ from statistics import fmean, median
 from penstock.model import Cycle, Sample, Topology
 from penstock.papers.autoscale.workloads import five_step, three_step
 from penstock.papers.catalogue import workload
-from penstock.papers.item import Chart
 from penstock.papers.runs import Runs, under
 from penstock.papers.traces import latency_of, over_traces, per_minute, samples_of
+from penstock.report.item import Chart
 
 STREAMS = (0, 1, 2)
 """Seeds of the streams' small fluctuations: all that is left to chance here."""
@@ -28,7 +28,7 @@ How soft is derived from two of its figures: a whole advertising job, which clai
 
 
 @dataclass(frozen=True)
-class Seen:
+class SchedulerRuns:
     """One scheduler on one job, over all streams."""
 
     runs: Runs
@@ -81,7 +81,7 @@ class Seen:
 
 
 @cache
-def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) -> Seen:
+def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) -> SchedulerRuns:
     """A job from minimal or, with `expert`, from expert degrees: the paper's ConfMin and ConfExpt.
 
     Without `pause` a change does not interrupt the job: what the pause that was chosen for it costs.
@@ -92,7 +92,9 @@ def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) ->
         chosen = under(chosen, engine=replace(job.engine, downtime_seconds=0.0))
     stream = five_step if name == "linear_peaks" else three_step
     start = job.over_provisioned if expert else None
-    return Seen(over_traces(chosen, map(stream, STREAMS), policy, OPTIONS.get(policy), start=start), job.topology)
+    return SchedulerRuns(
+        over_traces(chosen, map(stream, STREAMS), policy, OPTIONS.get(policy), start=start), job.topology
+    )
 
 
 def supervisors(cycle: Cycle) -> tuple[int, int]:
@@ -101,7 +103,7 @@ def supervisors(cycle: Cycle) -> tuple[int, int]:
     return len({w for places in before.values() for w in places}), len({w for places in after.values() for w in places})
 
 
-def charts(figure: str, storm: Seen, autoscale: Seen, slow: str) -> tuple[Chart, ...]:
+def charts(figure: str, storm: SchedulerRuns, autoscale: SchedulerRuns, slow: str) -> tuple[Chart, ...]:
     """Throughput, latency and degree over time, for the first of the streams."""
     ours, theirs = (samples_of(each.runs.cycles[0]) for each in (autoscale, storm))
     both = (("Storm", theirs), ("AUTOSCALE", ours))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from penstock.load.curves import fluctuating, steps
 from penstock.load.trace import Trace
 from penstock.model import Actuation, Operator, Plan, Slo, Topology, Worker
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
 
 # Items per second. The paper shows both streams as pictures without a scale. Derived: one sink does 12.5 items/s, so
@@ -92,6 +92,7 @@ def _workload(
         trace=trace,
         summary=summary,
         source="AUTOSCALE (2017), section V",
+        runs_on=ALSO_A_PIPELINE,
     )
 
 

@@ -21,7 +21,7 @@ RUNNING_TIME, TRIALS, ALPHA, SEEDS = 600.0, 10, 0.8, (0, 1, 2)
 
 
 @dataclass(frozen=True)
-class Setting:
+class ElasticityTest:
     """A job of the tests: its rate, its base k' and how many samples its model is trained with."""
 
     rate: float
@@ -29,9 +29,9 @@ class Setting:
     samples: int
 
 
-SETTINGS = {
-    "wordcount": Setting(350e3, (3, 4, 12, 10), 10),
-    "yahoo": Setting(34e3, (4, 2, 1, 1, 34), 40),
+TESTS = {
+    "wordcount": ElasticityTest(350e3, (3, 4, 12, 10), 10),
+    "yahoo": ElasticityTest(34e3, (4, 2, 1, 1, 34), 40),
 }
 STARTS: dict[tuple[str, str], Configuration] = {
     ("wordcount", "up"): (1, 3, 12, 2),
@@ -73,7 +73,7 @@ def ending(job: str, kind: str, method: str, policy: str = "autrascale") -> Endi
 
 
 def _ended(job: str, kind: str, method: str, policy: str, seed: int) -> Ending:
-    setting, chosen = SETTINGS[job], workload(job)
+    setting, chosen = TESTS[job], workload(job)
     topology, target = chosen.job.topology, chosen.slo.processing_latency_ms
     assert target is not None
     seconds = 60.0 + TRIALS * (RUNNING_TIME + 60.0)
@@ -115,5 +115,5 @@ def saved(kind: str, policy: str = "autrascale", methods: Sequence[str] = METHOD
     """
     return fmean(
         1.0 - ending(job, kind, "AuTraScale", policy).total / fmean(ending(job, kind, m).total for m in methods)
-        for job in SETTINGS
+        for job in TESTS
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.papers.autrascale.elasticity import METHODS, SETTINGS, Ending, ending, saved
-from penstock.papers.item import Chart, Claim, Curve, Figure, Item, Row
+from penstock.papers.autrascale.elasticity import METHODS, TESTS, Ending, ending, saved
 from penstock.performance.bayesian.search_space import Configuration
+from penstock.report.item import Chart, Claim, Figure, Item, Row, Series
 
 Printed = tuple[Configuration, float, float, float | None, int, bool]
 """Optimal value, throughput, latency, score, iterations, meets QoS."""
@@ -104,7 +104,7 @@ def latency_figure(title: str, policy: str) -> Item:
     """Latency of the final plans."""
     rows, curves = [], []
     compared: list[tuple[Ending, Ending]] = []
-    for job in SETTINGS:
+    for job in TESTS:
         values = []
         for kind in KINDS:
             mine = ending(job, kind, "AuTraScale", policy)
@@ -113,20 +113,20 @@ def latency_figure(title: str, policy: str) -> Item:
                 rows.append(Row(f"{job} {kind}, {method}", PAPER[job, kind, method][2], found.latency_ms, "ms"))
                 values.append(found.latency_ms)
                 compared += [(mine, found)] if found.total > mine.total else []
-        curves.append(Curve(job, tuple(float(n) for n in range(len(values))), tuple(values)))
+        curves.append(Series(job, tuple(float(n) for n in range(len(values))), tuple(values)))
     better = [(mine, other) for mine, other in compared if mine.latency_ms < other.latency_ms]
     text = ", ".join(
         f"{m.total} at {m.latency_ms:.0f} ms against {o.total} at {o.latency_ms:.0f} ms" for m, o in better
     )
     return Item(
         title=title,
-        setting=_setting(list(SETTINGS)),
+        setting=_setting(list(TESTS)),
         rows=tuple(rows),
         claims=(
             Claim.judged("less parallelism may bring the better latency", bool(better), text or "in no test"),
             Claim.judged(
                 "every final plan of AuTraScale is within its target",
-                all(ending(job, kind, "AuTraScale", policy).meets for job in SETTINGS for kind in KINDS),
+                all(ending(job, kind, "AuTraScale", policy).meets for job in TESTS for kind in KINDS),
                 "180 ms for WordCount, 300 ms for Yahoo, under every seed",
             ),
         ),
@@ -142,7 +142,7 @@ def latency_figure(title: str, policy: str) -> Item:
 def parallelism_figure(title: str, policy: str) -> Item:
     """Largest and total parallelism of the final plans, and what AuTraScale saves."""
     rows, curves = [], []
-    for job in SETTINGS:
+    for job in TESTS:
         values = []
         for kind in KINDS:
             for method in METHODS:
@@ -150,10 +150,10 @@ def parallelism_figure(title: str, policy: str) -> Item:
                 rows.append(Row(f"{job} {kind}, {method}: total", float(sum(theirs)), float(sum(plan)), "instances"))
                 rows.append(Row(f"{job} {kind}, {method}: max", float(max(theirs)), float(max(plan)), "instances"))
                 values.append(float(sum(plan)))
-        curves.append(Curve(job, tuple(float(n) for n in range(len(values))), tuple(values)))
+        curves.append(Series(job, tuple(float(n) for n in range(len(values))), tuple(values)))
     return Item(
         title=title,
-        setting=_setting(list(SETTINGS)),
+        setting=_setting(list(TESTS)),
         rows=(
             *rows,
             Row("saved against DRS, scale down", 0.666, saved("down", policy), "ratio"),
@@ -189,7 +189,7 @@ def _saving(kind: str, paper: float, policy: str) -> Claim:
 def _least_that_meets(policy: str) -> Claim:
     """Compared with the plans of DRS that are of any use."""
     cheaper = useful = 0
-    for job in SETTINGS:
+    for job in TESTS:
         for kind in KINDS:
             for method in METHODS[:2]:
                 other = ending(job, kind, method, policy)

@@ -11,7 +11,7 @@ from penstock.papers.autrascale.decision_time import OPERATORS, prediction_secon
 from penstock.papers.autrascale.elasticity_items import latency_figure, parallelism_figure, table
 from penstock.papers.autrascale.rate_change import SEEDS, arrival, ds2_offline, mean_total
 from penstock.papers.autrascale.throughput_walk import walks
-from penstock.papers.item import Chart, Claim, Curve, Item, Row, Verdict
+from penstock.report.item import Chart, Claim, Item, Judgement, Row, Series
 
 PAPER = "AuTraScale (2021)"
 
@@ -24,7 +24,7 @@ def fig_1() -> Item:
     offered = tuple(sample.job_input_rate for sample in samples)
     lag = tuple(float(sample.backlog or 0.0) for sample in samples)
     latency = tuple(mean_ms(sample.processing_latency_ms) for sample in samples)
-    curves = (Curve("input", minutes, offered), Curve("throughput", minutes, throughput))
+    curves = (Series("input", minutes, offered), Series("throughput", minutes, throughput))
     at_300k = [t for t, rate in zip(throughput, offered, strict=True) if rate > 290e3]
     meets = all(t > 0.99 * rate for t, rate in zip(throughput, offered, strict=True) if rate < 240e3)
     return Item(
@@ -41,7 +41,7 @@ def fig_1() -> Item:
         ),
         charts=(
             Chart("Fig. 1 (a)", "min", "records/s", curves),
-            Chart("Fig. 1 (b)", "min", "ms", (Curve("latency", minutes, latency),)),
+            Chart("Fig. 1 (b)", "min", "ms", (Series("latency", minutes, latency),)),
         ),
     )  # fmt: skip
 
@@ -74,7 +74,7 @@ def fig_2() -> Item:
         ),
         charts=(
             Chart(
-                "Fig. 2 (b)", "parallelism", "ms", (Curve("latency", places, tuple(latencies.values())),),
+                "Fig. 2 (b)", "parallelism", "ms", (Series("latency", places, tuple(latencies.values())),),
                 bars=True, ticks=tuple(str(p) for p in latencies),
             ),
         ),
@@ -139,7 +139,7 @@ def fig_8() -> Item:
             ),
             Claim(
                 "which is 5.2 % of the CPU and 6.2 % of the memory (c)",
-                Verdict.OPEN,
+                Judgement.OPEN,
                 "the simulator counts work and instances, not what a process costs on their machines",
             ),
         ),
@@ -147,8 +147,8 @@ def fig_8() -> Item:
             Chart(
                 "Fig. 8 (a)", "", "instances",
                 (
-                    Curve("AuTraScale", (0.0, 1.0), tuple(mean_total(ours[q]) for q in QUERIES)),
-                    Curve("DS2", (0.0, 1.0), tuple(mean_total(ds2[q]) for q in QUERIES)),
+                    Series("AuTraScale", (0.0, 1.0), tuple(mean_total(ours[q]) for q in QUERIES)),
+                    Series("DS2", (0.0, 1.0), tuple(mean_total(ds2[q]) for q in QUERIES)),
                 ),
                 bars=True, ticks=tuple(QUERIES),
             ),
@@ -190,7 +190,7 @@ def table_4() -> Item:
             Chart(
                 "Table IV", "operators", "s",
                 tuple(
-                    Curve(name, tuple(map(float, OPERATORS)), tuple(seconds(algorithm, n) for n in OPERATORS))
+                    Series(name, tuple(map(float, OPERATORS)), tuple(seconds(algorithm, n) for n in OPERATORS))
                     for name, (algorithm, _) in TABLE_4.items()
                 ),
             ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.load.curves import steps
 from penstock.model import Actuation, Operator, Plan, Slo, Topology
-from penstock.runs.workload import Workload
+from penstock.runs.workload import RunsOn, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 CHAIN = ("source", "window")
@@ -39,6 +39,7 @@ def _query(number: int, source: Behaviour, window: Behaviour, slo: Slo, low: flo
         summary=f"Nexmark Query {number}, a {kind} window: 2 operators, throughput optimum (1, {optimum}) "
         f"at {high / 1e3:g}k records/s",
         source="AuTraScale (2021), section V, Fig. 5 and 8; AuTraScale+ (2024)",
+        runs_on=(RunsOn.SIMULATOR, RunsOn.NATIVE),
     )
 
 

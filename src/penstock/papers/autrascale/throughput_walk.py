@@ -9,9 +9,9 @@ from penstock.load.curves import constant
 from penstock.model import Slo
 from penstock.papers.autrascale.steady import steady
 from penstock.papers.catalogue import workload
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
 from penstock.papers.runs import run, under
 from penstock.performance.bayesian.search_space import Configuration
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 RATES = {"wordcount": 350e3, "yahoo": 60e3, "nexmark_q5": 30e3, "nexmark_q11": 100e3}
 PAPER_PLANS: dict[str, Configuration] = {
@@ -99,7 +99,7 @@ def walks(title: str, policy: str) -> Item:
         charts=(
             Chart(
                 title.split(", ")[1] + " (a)", "min", "records/s",
-                tuple(Curve(name, one.minutes, one.throughput) for name, one in first.items()),
+                tuple(Series(name, one.minutes, one.throughput) for name, one in first.items()),
             ),
         ),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.load.curves import steps, surge
 from penstock.model import Actuation, Operator, Plan, Slo, Topology, Worker
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 CHAIN = ("source", "flat_map", "count", "sink")
@@ -69,6 +69,7 @@ EVALUATION = Workload(
     trace=surge(120e3, 350e3, 7200.0),
     summary="WordCount on three large machines: 4 operators, throughput optimum (3, 4, 12, 10) at 350k records/s",
     source="AuTraScale (2021), section V; AuTraScale+ (2024)",
+    runs_on=ALSO_A_PIPELINE,
 )
 
 WORKLOADS = (EVALUATION, CASE_STUDY)

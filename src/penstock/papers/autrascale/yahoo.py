@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from penstock.load.curves import surge
 from penstock.model import Actuation, Operator, Plan, Slo, Topology
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 CHAIN = ("source", "filter", "project", "join", "window")
@@ -38,6 +38,7 @@ YAHOO = Workload(
     trace=surge(10e3, 34e3, 7200.0),
     summary="Yahoo streaming benchmark: 5 operators, capped near 35k records/s by its key-value store",
     source="AuTraScale (2021), Fig. 4 and 5; AuTraScale+ (2024)",
+    runs_on=ALSO_A_PIPELINE,
 )
 
 # From the second paper: 16 million records go within 6 min while the input is 40 % of the most that the job can do.

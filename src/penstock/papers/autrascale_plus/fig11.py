@@ -14,7 +14,7 @@ from penstock.papers.autrascale_plus.event_latency import (
     input_rate,
     steady_plan,
 )
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 SAVED = {"exponent": 0.219, "proportion": 0.093, "max": 0.495}
 
@@ -81,7 +81,7 @@ def fig_11() -> Item:
             Chart(
                 "Fig. 11 (b)", "", "instances",
                 tuple(
-                    Curve(
+                    Series(
                         method, tuple(float(n) for n in range(len(CONDITIONS))),
                         tuple(float(found[method, case].total) for case in CONDITIONS),
                     )

@@ -12,7 +12,7 @@ from penstock.papers.autrascale.elasticity_items import latency_figure, parallel
 from penstock.papers.autrascale.rate_change import SEEDS, arrival, mean_total
 from penstock.papers.autrascale.throughput_walk import walks
 from penstock.papers.autrascale_plus.fig11 import fig_11
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 PAPER = "AuTraScale+ (2024)"
 
@@ -45,7 +45,7 @@ def fig_4() -> Item:
         charts=(
             Chart(
                 "Fig. 4 (b)", "min", "ms",
-                (Curve("processing", minutes, processing), Curve("event", minutes, event)),
+                (Series("processing", minutes, processing), Series("event", minutes, event)),
             ),
         ),
     )  # fmt: skip
@@ -92,7 +92,7 @@ def fig_5() -> Item:
         ),
         charts=(
             Chart(
-                "Fig. 5 (b)", "parallelism", "ms", (Curve("processing", places, tuple(processing.values())),),
+                "Fig. 5 (b)", "parallelism", "ms", (Series("processing", places, tuple(processing.values())),),
                 bars=True, ticks=tuple(str(p) for p in processing),
             ),
         ),
@@ -177,7 +177,7 @@ def fig_10() -> Item:
             Chart(
                 "Fig. 10 (a)", "", "instances",
                 tuple(
-                    Curve(kind, (0.0, 1.0, 2.0, 3.0), tuple(mean_total(found[job, kind]) for job in TABLE_5))
+                    Series(kind, (0.0, 1.0, 2.0, 3.0), tuple(mean_total(found[job, kind]) for job in TABLE_5))
                     for kind in TRANSFERS
                 ),
                 bars=True, ticks=tuple(TABLE_5),
@@ -223,7 +223,7 @@ def table_6() -> Item:
             Chart(
                 "Table VI", "operators", "s",
                 tuple(
-                    Curve(name, tuple(map(float, OPERATORS)), tuple(ours[name, n] for n in OPERATORS))
+                    Series(name, tuple(map(float, OPERATORS)), tuple(ours[name, n] for n in OPERATORS))
                     for name in TABLE_6
                 ),
             ),

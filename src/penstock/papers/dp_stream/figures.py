@@ -16,10 +16,10 @@ from penstock.load.trace import Trace
 from penstock.model import Cycle
 from penstock.papers.catalogue import workload
 from penstock.papers.dp_stream.workloads import HIGHEST, LOWEST, SECONDS
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
 from penstock.papers.runs import Runs
 from penstock.papers.traces import latency_of, over_traces, samples_of
 from penstock.performance.regression import least_squares
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 PAPER = "Dp-Stream (2022)"
 
@@ -242,7 +242,7 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
         ),
         charts=(
             Chart(f"Fig. {number}", "s", "ms", (
-                Curve("Dp-Stream", *_by_second(ahead.cycles[0])), Curve("Storm", *_by_second(storm.cycles[0])),
+                Series("Dp-Stream", *_by_second(ahead.cycles[0])), Series("Storm", *_by_second(storm.cycles[0])),
             )),
         ),
     )  # fmt: skip

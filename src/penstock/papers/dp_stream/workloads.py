@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from penstock.load.curves import random_walk
 from penstock.model import Actuation, Operator, Plan, Slo, Topology, Worker
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
 
 # From the paper: tuples per second within these bounds, for 800 s. Derived: its predictor is off by 3 %, which nobody
@@ -38,6 +38,7 @@ def _workload(name: str, service_ms: Mapping[str, float], summary: str) -> Workl
         trace=random_walk(LOWEST, HIGHEST, SECONDS, seed=2),
         summary=summary,
         source="Dp-Stream (2022), section 5",
+        runs_on=ALSO_A_PIPELINE,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.papers.item import Chart, Claim, Item, Verdict
 from penstock.papers.psps.runs import (
     TIMEOUT,
     Metrics,
@@ -14,6 +13,7 @@ from penstock.papers.psps.runs import (
     storm,
     throughput,
 )
+from penstock.report.item import Chart, Claim, Item, Judgement
 
 COMPLEX_PSPS, COMPLEX_STORM = Metrics(0.745, 0.0911, 0.9970, 219.13), Metrics(0.0, 0.0, 1.0, 31.99)
 DNS_PSPS, DNS_STORM = Metrics(0.6062, 0.3734, 0.9884, 335.95), Metrics(0.6666, 0.4521, 0.9759, 476.12)
@@ -51,7 +51,7 @@ def table_11() -> Item:
             ),
             Claim(
                 "fewer replicas mean less CPU: 8.41 % against 14.66 %",
-                Verdict.OPEN,
+                Judgement.OPEN,
                 "the simulator counts work and replicas, not what an idle thread costs on their machines",
             ),
         ),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock.model import Observation, Operator, OperatorSample, Plan, Sample, Slo, Topology
-from penstock.papers.item import Claim, Item, Row
 from penstock.policies.psps import Psps
+from penstock.report.item import Claim, Item, Row
 
 
 def table_2() -> Item:

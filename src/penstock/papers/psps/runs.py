@@ -13,9 +13,9 @@ from typing import Any
 
 from penstock.model import Cycle, Plan
 from penstock.papers.catalogue import workload
-from penstock.papers.item import Curve, Row
 from penstock.papers.psps.workloads import raw_tweets
 from penstock.papers.runs import Runs, run, under
+from penstock.report.item import Row, Series
 from penstock.runs.workload import Workload
 from penstock.simulator.job import Grouping
 
@@ -127,20 +127,20 @@ def rows(label: str, paper: Metrics, ours: Metrics) -> tuple[Row, ...]:
     )
 
 
-def replicas(label: str, runs: Runs) -> Curve:
+def replicas(label: str, runs: Runs) -> Series:
     """All active replicas over time."""
     (cycles,) = runs.cycles
-    return Curve(label, moments(runs), tuple(float(cycle.before.total) for cycle in cycles))
+    return Series(label, moments(runs), tuple(float(cycle.before.total) for cycle in cycles))
 
 
-def throughput(label: str, runs: Runs) -> Curve:
+def throughput(label: str, runs: Runs) -> Series:
     (cycles,) = runs.cycles
-    return Curve(label, moments(runs), tuple(came_and_left(cycle)[1] / _seconds(cycle) for cycle in cycles))
+    return Series(label, moments(runs), tuple(came_and_left(cycle)[1] / _seconds(cycle) for cycle in cycles))
 
 
-def input_rate(runs: Runs) -> Curve:
+def input_rate(runs: Runs) -> Series:
     (cycles,) = runs.cycles
-    return Curve("input", moments(runs), tuple(came_and_left(cycle)[0] / _seconds(cycle) for cycle in cycles))
+    return Series("input", moments(runs), tuple(came_and_left(cycle)[0] / _seconds(cycle) for cycle in cycles))
 
 
 def moments(runs: Runs) -> tuple[float, ...]:

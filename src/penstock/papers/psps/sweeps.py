@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from penstock.papers.item import Chart, Claim, Curve, Item
 from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_with_shuffle, rows
+from penstock.report.item import Chart, Claim, Item, Series
 
 JOB = "twitter, three surges in 1100 s"
 DEFAULTS = "td 30 s, time-out 30 s, queues of 100,000 events"
@@ -211,6 +211,6 @@ def _written(values: Iterable[float], form: str = ".4f") -> str:
 
 def _latency_bars(title: str, parameter: str, pairs: Mapping[str, tuple[Metrics, Metrics]]) -> Chart:
     places = tuple(float(place) for place in range(len(pairs)))
-    paper = Curve("paper", places, tuple(theirs.latency_ms for theirs, _ in pairs.values()))
-    here = Curve("ours", places, tuple(mine.latency_ms for _, mine in pairs.values()))
+    paper = Series("paper", places, tuple(theirs.latency_ms for theirs, _ in pairs.values()))
+    here = Series("ours", places, tuple(mine.latency_ms for _, mine in pairs.values()))
     return Chart(f"{title}: latency", parameter, "ms", (paper, here), bars=True, ticks=tuple(pairs))

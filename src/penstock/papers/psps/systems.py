@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import fmean
 
-from penstock.papers.item import Chart, Claim, Item, Row
 from penstock.papers.psps.runs import (
     PSPS,
     Metrics,
@@ -20,6 +19,7 @@ from penstock.papers.psps.runs import (
     storm_on_raw_tweets,
     throughput,
 )
+from penstock.report.item import Chart, Claim, Item, Row
 
 OVER_PROVISIONED = 32
 SURGES = (200.0, 500.0, 900.0)  # s

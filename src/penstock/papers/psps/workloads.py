@@ -9,7 +9,7 @@ from dataclasses import replace
 from penstock.load.curves import constant, fluctuating
 from penstock.load.trace import Trace
 from penstock.model import Operator, Plan, Slo, Topology
-from penstock.runs.workload import Workload
+from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
 
 # From the paper: a queue holds 100,000 events, one older than 30 s has failed, a change wakes replicas up and costs
@@ -88,6 +88,7 @@ def _workload(
         trace=trace,
         summary=summary,
         source="PSPS (2022), section V",
+        runs_on=ALSO_A_PIPELINE,
     )
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from penstock.model import Sample
 from penstock.papers.autoscale.spark.linear import COMPRESSED, FASTER, JOBS
 from penstock.papers.autoscale.workloads import LINEAR
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
-from penstock.papers.spark import simulated as _simulated
+from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 (JOB,) = JOBS
 MINIMAL, EXPERT = (1, 1, 1), (1, 1, 8)
@@ -30,7 +30,7 @@ TIMEOUT = 30.0 / COMPRESSED
 
 
 @dataclass(frozen=True)
-class Seen:
+class SchedulerOnSpark:
     """One scheduler over the whole stream. Cores and memory are those that the instances claim, averaged over time.
 
     `processed` is what no longer waits of all that came; `tolerable` as many items as come within the time-out.
@@ -55,10 +55,10 @@ def trial(name: str) -> Trial:
     return Trial(name, JOB, policy, JOB.trace, JOB.slo, plan_of(JOB, start), options=options, interval_seconds=WINDOW)
 
 
-def seen(run: Run) -> Seen:
+def seen(run: Run) -> SchedulerOnSpark:
     samples = run.samples
     waiting = samples[-1].backlog or 0.0
-    return Seen(
+    return SchedulerOnSpark(
         processed=1.0 - waiting / sum(sample.job_input_rate * sample.seconds for sample in samples),
         waiting=waiting,
         tolerable=TIMEOUT * samples[-1].job_input_rate,
@@ -76,7 +76,7 @@ def _claimed(samples: Sequence[Sample], claim: dict[str, float]) -> float:
 
 def fig_9(runner: TrialRunner) -> Item:
     spark = [runner.run(trial(name)) for name in TRIALS]
-    return item(spark, _simulated.simulated(spark))
+    return item(spark, simulated.simulated(spark))
 
 
 def item(spark: list[Run], twins: list[Run]) -> Item:
@@ -104,7 +104,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         f"of the service times, {COMPRESSED:.0f} times as fast; windows of {WINDOW:.0f} s, since a change takes "
         "seconds on any scale; storm_default keeps minimal or expert degrees, autoscale begins with minimal ones. "
         "Spark replays nothing: congested means that at the end, when the load has long been low again, more items "
-        f"wait than come within Storm's time-out on this scale, {TIMEOUT:g} s; {_simulated.SETTING}",
+        f"wait than come within Storm's time-out on this scale, {TIMEOUT:g} s; {simulated.SETTING}",
         rows=tuple(rows),
         claims=(
             Claim.judged(
@@ -141,20 +141,20 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     )
 
 
-def _state(scheduler: Seen) -> str:
+def _state(scheduler: SchedulerOnSpark) -> str:
     return "congested" if scheduler.congested else "keeps up"
 
 
-def _less(ours: Seen, reference: Seen, what: str) -> float:
+def _less(ours: SchedulerOnSpark, reference: SchedulerOnSpark, what: str) -> float:
     return 100.0 * (1.0 - float(getattr(ours, what)) / float(getattr(reference, what)))
 
 
-def _degrees(run: Run) -> Curve:
+def _degrees(run: Run) -> Series:
     samples = run.samples
     degrees = tuple(float(s.operators["sink"].parallelism) for s in samples)
-    return Curve(run.trial.label, tuple(s.end for s in samples), degrees)
+    return Series(run.trial.label, tuple(s.end for s in samples), degrees)
 
 
-def _throughput(run: Run) -> Curve:
+def _throughput(run: Run) -> Series:
     samples = run.samples
-    return Curve(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))
+    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -8,11 +8,11 @@ from penstock.load.curves import constant
 from penstock.model import Slo
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
 from penstock.papers.autrascale.throughput_walk import PAPER_PLANS
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
-from penstock.papers.spark import simulated as _simulated
+from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of
 from penstock.performance.bayesian.search_space import Configuration
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 (JOB,) = JOBS
 SECONDS = 60.0
@@ -34,7 +34,7 @@ def has_arrived(cycles: Cycles) -> bool:
 
 def fig_5(runner: TrialRunner) -> Item:
     spark = [runner.run(trial(policy)) for policy in OPTIONS]
-    return item(spark, _simulated.simulated(spark))
+    return item(spark, simulated.simulated(spark))
 
 
 def item(spark: list[Run], twins: list[Run]) -> Item:
@@ -50,7 +50,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     return Item(
         title="AuTraScale, Fig. 5, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s (350,000 in the paper) on the real-time engine, from all ones, "
-        f"without a latency target; service times 3, 4, 11 and 9 ms, windows of 2 s; {_simulated.SETTING}",
+        f"without a latency target; service times 3, 4, 11 and 9 ms, windows of 2 s; {simulated.SETTING}",
         rows=tuple(rows),
         claims=(
             Claim.judged(
@@ -99,6 +99,6 @@ def carried(run: Run) -> float:
     return median(last) if last else 0.0
 
 
-def curve(run: Run) -> Curve:
+def curve(run: Run) -> Series:
     samples = run.samples
-    return Curve(run.trial.policy, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))
+    return Series(run.trial.policy, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -17,14 +17,14 @@ from penstock.model import Observation, Plan, Sample, Slo
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
 from penstock.papers.autrascale_plus.event_latency import THRESHOLD
 from penstock.papers.autrascale_plus.fig11 import SAVED
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
-from penstock.papers.spark import simulated as _simulated
+from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, plan_of
 from penstock.performance.backlog import met
 from penstock.performance.bayesian.rate_library import Measurement, RateLibrary, RateRecord
 from penstock.policies import POLICIES
 from penstock.policies.autrascale import AuTraScale
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 (JOB,) = JOBS
 BACKLOG, LIMIT_SECONDS = 7_000, 30.0
@@ -80,7 +80,7 @@ def _teach(policy: AuTraScale, steady_ms: float) -> None:
 
 
 @dataclass(frozen=True)
-class Drained:
+class DrainedOnSpark:
     """The plan of a method, and how long it took from the job's start; None: it was not done when the run ended."""
 
     instances: int
@@ -100,8 +100,8 @@ def is_over(cycles: Cycles) -> bool:
     return _met_again([sample for cycle in cycles for sample in cycle.samples]) is not None
 
 
-def drained(run: Run) -> Drained:
-    return Drained(run.trial.start.total, _met_again(run.samples))
+def drained(run: Run) -> DrainedOnSpark:
+    return DrainedOnSpark(run.trial.start.total, _met_again(run.samples))
 
 
 def _met_again(samples: Sequence[Sample]) -> float | None:
@@ -119,10 +119,10 @@ def _met_again(samples: Sequence[Sample]) -> float | None:
 def fig_11(runner: TrialRunner) -> Item:
     calm, burdened = runner.run(CALM), runner.run(BURDENED)
     spark = [runner.run(one) for one in trials(calm, burdened)]
-    job = _simulated.twin_of([calm, burdened, *spark])
+    job = simulated.twin_of([calm, burdened, *spark])
 
     def simulate(one: Trial) -> Run:
-        return _simulated.simulate(one, calm.topology, job)
+        return simulated.simulate(one, calm.topology, job)
 
     # Its windows tell at once how long records wait, so it is asked when as many wait as on Spark.
     seen = simulate(CALM), simulate(replace(BURDENED, backlog=spark[0].trial.backlog))
@@ -163,7 +163,7 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
         f"at {steady_ms:.0f} ms; {BACKLOG:,} records come to wait; from the first window that tells how long, in which "
         f"{spark[0].trial.backlog:,} still wait, each method finds its plan for an event latency of "
         f"{SLO.event_latency_ms:,.0f} ms within {LIMIT_SECONDS:.0f} s; then the job starts with that plan and as many "
-        f"waiting, until the latency is met; {_simulated.SETTING}",
+        f"waiting, until the latency is met; {simulated.SETTING}",
         rows=tuple(rows),
         claims=(
             Claim.judged("AuTraScale+ keeps the limit", own.in_time, _time(own)),
@@ -190,11 +190,11 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
     )
 
 
-def _time(found: Drained) -> str:
+def _time(found: DrainedOnSpark) -> str:
     return "not done when the run ended" if found.seconds is None else f"{found.seconds:.0f} s"
 
 
-def _waiting(run: Run) -> Curve:
-    return Curve(
+def _waiting(run: Run) -> Series:
+    return Series(
         run.trial.label, tuple(s.end for s in run.samples), tuple(float(s.backlog or 0.0) for s in run.samples)
     )

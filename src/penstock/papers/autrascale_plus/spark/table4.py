@@ -12,11 +12,11 @@ from penstock.load.curves import constant
 from penstock.model import ReasonCode, Sample, Slo
 from penstock.papers.autrascale import elasticity_items as _elasticity_items
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
-from penstock.papers.spark import simulated as _simulated
+from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of
 from penstock.performance.bayesian.search_space import Configuration
+from penstock.report.item import Chart, Claim, Item, Row, Series
 
 (JOB,) = JOBS
 SLO = Slo(processing_latency="500 ms")
@@ -40,7 +40,7 @@ PAPER_SAVED = {"up": 0.367, "down": 0.666}
 
 
 @dataclass(frozen=True)
-class Ending:
+class EndingOnSpark:
     """Where a method ended: its plan, what that did once it had settled, and after how many changes."""
 
     plan: Configuration
@@ -78,11 +78,11 @@ def meets(sample: Sample) -> bool:
     return sample.processing_latency_ms is not None and not SLO.violations(sample)
 
 
-def ending(run: Run) -> Ending:
+def ending(run: Run) -> EndingOnSpark:
     last = run.settled[-3:]
     quiet = [s for s in last if s.processing_latency_ms is not None]
     latencies = [s.processing_latency_ms.mean or 0.0 for s in quiet if s.processing_latency_ms is not None]
-    return Ending(
+    return EndingOnSpark(
         plan=run.plans[-1],
         throughput=median(s.throughput or 0.0 for s in last) if last else None,
         latency_ms=median(latencies) if latencies else None,
@@ -93,7 +93,7 @@ def ending(run: Run) -> Ending:
 
 def table_4(runner: TrialRunner) -> Item:
     spark = [runner.run(trial(kind, method)) for kind in STARTS for method in METHODS]
-    return item(spark, _simulated.simulated(spark))
+    return item(spark, simulated.simulated(spark))
 
 
 def item(spark: list[Run], twins: list[Run]) -> Item:
@@ -114,7 +114,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         f"the paper) on the real-time engine, from {STARTS['up']} up and from {STARTS['down']} down; policy running "
         f"time {RUNNING_TIME:.0f} s, longer while a restart's backlog drains, for DRS {PAUSE.seconds:.0f} s; a run "
         f"ends when the target was met for three windows, or after {SECONDS:.0f} s; no model is trained before; "
-        f"{_simulated.SETTING}",
+        f"{simulated.SETTING}",
         rows=tuple(rows),
         claims=(
             Claim.judged(
@@ -148,7 +148,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             Chart(
                 "Table IV on Spark", "", "instances",
                 tuple(
-                    Curve(kind, PLACES, tuple(float(here[kind, m].total) for m in METHODS)) for kind in STARTS
+                    Series(kind, PLACES, tuple(float(here[kind, m].total) for m in METHODS)) for kind in STARTS
                 ),
                 bars=True, ticks=tuple(METHODS),
             ),
@@ -156,7 +156,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     )  # fmt: skip
 
 
-def _rows(name: tuple[str, str], here: Ending, twin: Ending) -> list[Row]:
+def _rows(name: tuple[str, str], here: EndingOnSpark, twin: EndingOnSpark) -> list[Row]:
     kind, method = name
     plan, _, latency, _, iterations, meets = _elasticity_items.PAPER["wordcount", kind, method.rstrip("+")]
     label = f"{kind}, {method}"
@@ -169,7 +169,7 @@ def _rows(name: tuple[str, str], here: Ending, twin: Ending) -> list[Row]:
     ]
 
 
-def _saved(kind: str, endings: Mapping[tuple[str, str], Ending]) -> float:
+def _saved(kind: str, endings: Mapping[tuple[str, str], EndingOnSpark]) -> float:
     """The part of the instances of DRS, in the mean of its two kinds, that AuTraScale+ does without."""
     return 1.0 - endings[kind, OWN].total / fmean(endings[kind, m].total for m in METHODS if m != OWN)
 
@@ -178,5 +178,5 @@ def _words(meets: bool) -> str:
     return "yes" if meets else "no"
 
 
-def _ms(found: Ending) -> str:
+def _ms(found: EndingOnSpark) -> str:
     return "an unknown latency" if found.latency_ms is None else f"{found.latency_ms:.0f} ms"

@@ -74,13 +74,13 @@ def resolve(frame: DataFrame) -> DataFrame:
 
 
 def classify(frame: DataFrame) -> DataFrame:
-    verdict = (
+    kind = (
         F.when(F.col("type") == "PTR", "reverse")
         .when(F.col("address").isNotNull(), "usual")
         .when(F.length(F.split("name", "\\.")[0]) >= LONG, "made up")
         .otherwise("unknown")
     )
-    return frame.withColumn("class", verdict)
+    return frame.withColumn("class", kind)
 
 
 def store(frame: DataFrame) -> DataFrame:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from penstock.load.trace import Trace
 from penstock.model import Execution
-from penstock.papers.item import Chart, Claim, Curve, Item, Row
 from penstock.papers.psps.runs import PSPS, Metrics, degradation
 from penstock.papers.psps.spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
 from penstock.papers.psps.systems import TABLE_8
-from penstock.papers.spark import simulated as _simulated
+from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
+from penstock.report.item import Chart, Claim, Item, Row, Series
 from penstock.runs.spark_workload import SHARE_OF_WORK
 
 (JOB,) = JOBS
@@ -60,7 +60,7 @@ def metrics(run: Run) -> Metrics:
 
 def table_8(runner: TrialRunner) -> Item:
     spark = [runner.run(trial(name)) for name in TRIALS]
-    return item(spark, _simulated.simulated(spark))
+    return item(spark, simulated.simulated(spark))
 
 
 def item(spark: list[Run], twins: list[Run]) -> Item:
@@ -72,7 +72,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         setting=f"twitter in micro-batches of {BATCH:g} s, the first of three surges, up to {PEAK:.0f} events/s, "
         f"{COMPRESSED:.0f} times as fast; psps every {TD:.0f} s against 1 and 8 replicas of each operator; the "
         "operators of a batch take turns on the same slots, and nothing times out or is dropped: what one replica "
-        f"cannot do waits; saved resources are against 8 of each; {_simulated.SETTING}",
+        f"cannot do waits; saved resources are against 8 of each; {simulated.SETTING}",
         rows=tuple(row for name in TRIALS for row in _rows(name, PAPER[name], twin[name], here[name])),
         claims=(
             Claim.judged(
@@ -118,11 +118,11 @@ def _rows(label: str, paper: Metrics, twin: Metrics, here: Metrics) -> tuple[Row
     )
 
 
-def _replicas(run: Run) -> Curve:
+def _replicas(run: Run) -> Series:
     cycles = run.cycles
-    return Curve(run.trial.label, tuple(c.t for c in cycles), tuple(float(c.before.total) for c in cycles))
+    return Series(run.trial.label, tuple(c.t for c in cycles), tuple(float(c.before.total) for c in cycles))
 
 
-def _throughput(run: Run) -> Curve:
+def _throughput(run: Run) -> Series:
     samples = run.samples
-    return Curve(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))
+    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -1,29 +1,28 @@
-"""The workloads on Spark are those of the papers, on a laptop's scale. Nothing here starts Spark."""
+"""The workloads on Spark are the simulated ones, on a laptop's scale. Nothing here starts Spark."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from penstock.cli.workloads import spark_workload as job
-from penstock.cli.workloads import spark_workloads as jobs
-from penstock.cli.workloads import workload, workloads
+from penstock.cli.workloads import spark_workload, workload, workloads
+from penstock.cli.workloads import spark_workloads as all_spark_workloads
 from penstock.model import Execution, InvalidValueError, Plan
+from penstock.papers.autrascale.spark.nexmark import QUERIES
 from penstock.papers.autrascale.spark.yahoo import REQUESTS
 from penstock.papers.autrascale.yahoo import STORE_RATE
+from penstock.papers.catalogue import spark_workloads
 from penstock.runs.live import NOWHERE
-from penstock.runs.runs_on import PIPELINES, QUERIES
 from penstock.runs.spark_workload import SparkWorkload
+from penstock.runs.workload import RunsOn
 from penstock.simulator.job import Job
 from penstock.spark.segments import segments
 from penstock.testbed.place import SLOTS, most_that_fit
 
-JOBS = jobs()
-OURS = "clicks"
-"""The demo's own. The simulated one follows sessions, which takes state; on Spark its third operator scores clicks."""
-PAPERS = sorted(JOBS.keys() - {OURS})
+JOBS = all_spark_workloads()
+PAPERS = sorted(spark_workloads())
 
 
 def work_of_a_record(simulated: Job) -> dict[str, float]:
@@ -47,9 +46,13 @@ def slots(chosen: SparkWorkload, most: int) -> int:
     return Plan.largest(pipeline.topology()).total + sum(max(1, len(s.after)) for s in segments(pipeline))
 
 
-def test_the_listing_says_of_every_workload_on_what_it_runs() -> None:
-    assert set(JOBS) == PIPELINES
-    assert set(workloads()) >= PIPELINES | QUERIES
+@pytest.mark.parametrize("place", [RunsOn.MICROBATCH, RunsOn.REALTIME])
+def test_the_workloads_that_say_so_are_those_that_spark_runs_as_pipelines(place: RunsOn) -> None:
+    assert {name for name, each in workloads().items() if place in each.runs_on} == set(JOBS)
+
+
+def test_the_workloads_that_say_so_are_those_that_spark_runs_as_native_queries() -> None:
+    assert {name for name, each in workloads().items() if RunsOn.NATIVE in each.runs_on} == set(QUERIES)
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -60,11 +63,11 @@ def test_a_job_has_the_operators_and_edges_of_the_simulated_one(name: str) -> No
     assert set(ours.edges) == set(simulated.edges)
 
 
-def test_clicks_are_a_line_of_four_on_both() -> None:
-    ours, simulated = JOBS[OURS].pipeline(NOWHERE, NOWHERE).topology(), workload(OURS).job.topology
+@pytest.mark.parametrize("name", ["wordcount", "linear", "twitter"])
+def test_what_keeps_state_in_the_paper_has_a_key_here(name: str) -> None:
+    ours, simulated = JOBS[name].pipeline(NOWHERE, NOWHERE).topology(), workload(name).job.topology
 
-    assert ours.edges == tuple(pairwise(ours.names))
-    assert len(ours.names) == len(simulated.names) == 4
+    assert [operator.stateful for operator in ours.operators] == [o.stateful for o in simulated.operators]
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -120,7 +123,7 @@ def test_a_record_depends_on_its_number_alone(name: str) -> None:
 )
 def test_what_no_engine_runs_is_refused_with_a_reason(name: str, complaint: str) -> None:
     with pytest.raises(InvalidValueError, match=complaint):
-        job(name)
+        spark_workload(name)
 
 
 def test_the_store_is_as_far_from_the_peak_as_in_the_simulated_benchmark() -> None:
@@ -128,3 +131,11 @@ def test_the_store_is_as_far_from_the_peak_as_in_the_simulated_benchmark() -> No
 
     requests_at_the_peak = yahoo.trace.peak * yahoo.visits["window"]
     assert requests_at_the_peak / REQUESTS == pytest.approx(simulated.trace.peak / STORE_RATE)
+
+
+def test_words_and_known_authors_are_spread_evenly() -> None:
+    words = Counter(JOBS["wordcount"].values(np.arange(20_000)))
+    assert len(words) == 10_000
+    assert set(words.values()) == {2}
+    tweets = [text.decode().split(",") for text in JOBS["twitter"].values(np.arange(6_000))]
+    assert Counter(int(followers) > 10_000 for _, _, followers, _ in tweets)[True] == pytest.approx(600, rel=0.1)

@@ -9,7 +9,7 @@ Figure = float | str | None
 """A number, words where the paper prints words (a plan, "yes"), or None where there is none."""
 
 
-class Verdict(StrEnum):
+class Judgement(StrEnum):
     HOLDS = "holds"
     FAILS = "does not hold"
     OPEN = "cannot be judged"
@@ -54,20 +54,22 @@ def _over(figure: Figure, reference: Figure) -> float | None:
 class Claim:
     """What the paper says follows from its figures, and whether that follows from ours as well.
 
-    `why` is the measure behind the verdict; for a claim that does not hold, also the likely reason.
+    `why` is the measure behind the judgement; for a claim that does not hold, also the likely reason.
     """
 
     text: str
-    verdict: Verdict
+    judgement: Judgement
     why: str = ""
 
     @classmethod
     def judged(cls, text: str, holds: bool, why: str) -> Claim:
-        return cls(text, Verdict.HOLDS if holds else Verdict.FAILS, why)
+        return cls(text, Judgement.HOLDS if holds else Judgement.FAILS, why)
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Series:
+    """A line of a chart, or the bars of one colour."""
+
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -80,7 +82,7 @@ class Chart:
     title: str
     x_label: str
     y_label: str
-    curves: tuple[Curve, ...]
+    series: tuple[Series, ...]
     bars: bool = False
     ticks: tuple[str, ...] = ()
 
