@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from penstock.cli.workloads import workload, workloads
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Plan, ReasonCode
-from penstock.policies import POLICIES
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
@@ -24,13 +24,13 @@ def run(
     chosen: Workload,
     policy: str,
     start: Mapping[str, int] | None = None,
-    decide_seconds: float = 60.0,
+    interval: str = "60 s",
     options: Mapping[str, object] | None = None,
 ) -> tuple[Result, list[Cycle]]:
     if start is not None:
         chosen = replace(chosen, job=replace(chosen.job, start=Plan(start)))
     cycles: list[Cycle] = []
-    simulation = Simulation(chosen, POLICIES.create(policy, options), decide_seconds=decide_seconds)
+    simulation = Simulation(chosen, policy=policy, policy_options=options, guards=only(), interval=interval)
     return simulation.run(cycles.append), cycles
 
 
@@ -101,7 +101,7 @@ def test_ds2_walks_from_all_ones_to_the_optimum_of_the_paper(name: str, rate: fl
 def test_equation_3_asks_for_the_plan_of_the_paper_after_five_minutes_of_all_ones(
     name: str, rate: float, optimum: tuple[int, ...]
 ) -> None:
-    _, cycles = run(at_rate(name, rate, 300.0), "autrascale", decide_seconds=300.0)
+    _, cycles = run(at_rate(name, rate, 300.0), "autrascale", interval="300 s")
     assert tuple(cycles[0].decision.plan.parallelism.values()) == optimum
 
 
@@ -164,7 +164,7 @@ def test_the_filter_of_the_advertising_topology_spares_the_slow_processors() -> 
 
 @pytest.mark.parametrize(("name", "paper_ms"), [("dp_wordcount", 4.66), ("dp_top_n", 4.84)])
 def test_storms_default_scheduler_is_as_slow_as_dp_stream_found_it(name: str, paper_ms: float) -> None:
-    result, _ = run(workload(name), "storm_default", decide_seconds=20.0)
+    result, _ = run(workload(name), "storm_default", interval="20 s")
 
     assert result.processing_latency_ms.mean == pytest.approx(paper_ms, rel=0.1)
     assert result.processed_ratio == 1.0

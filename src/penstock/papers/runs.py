@@ -9,7 +9,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from penstock.guards import Guard
+from penstock.guards import GuardOptions, only
 from penstock.load.trace import Trace
 from penstock.model import Cycle, Plan, Slo
 from penstock.policies import POLICIES, Policy
@@ -40,9 +40,9 @@ def run(
     options: Mapping[str, Any] | None = None,
     *,
     seeds: Sequence[int] = (0, 1, 2),
-    decide_seconds: float = 60.0,
+    interval: str = "60 s",
     change: Change | None = None,
-    guards: Sequence[Guard] = (),
+    guards: GuardOptions | None = None,
     prepare: Callable[[Policy], None] = lambda policy: None,
     backlog: int = 0,
 ) -> Runs:
@@ -53,14 +53,9 @@ def run(
         chosen = POLICIES.create(policy, options)
         prepare(chosen)
         simulation = Simulation(
-            workload,
-            chosen,
-            guards=guards,
-            seed=seed,
-            decide_seconds=decide_seconds,
-            change=change,
-            backlog=backlog,
-        )
+            workload, policy=chosen, guards=only() if guards is None else guards, interval=interval, seed=seed,
+            change=change, backlog=backlog,
+        )  # fmt: skip
         with threadpool_limits(1):  # the matrices of a decision are small: threads cost more than they bring
             results.append(simulation.run(cycles.append))
         all_cycles.append(tuple(cycles))

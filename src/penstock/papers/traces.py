@@ -20,11 +20,11 @@ def over_traces(
     options: Mapping[str, Any] | None = None,
     *,
     start: Plan | None = None,
-    decide_seconds: float = 60.0,
+    interval: str = "60 s",
 ) -> Runs:
     """One run for each trace; they come back as the runs of several seeds do."""
     each = [
-        run(under(workload, trace=trace, start=start), policy, options, seeds=(0,), decide_seconds=decide_seconds)
+        run(under(workload, trace=trace, start=start), policy, options, seeds=(0,), interval=interval)
         for trace in traces
     ]
     return Runs(tuple(runs.results[0] for runs in each), tuple(runs.cycles[0] for runs in each))

@@ -33,4 +33,4 @@ def test_ds2_walks_from_all_ones_on_spark(spark: SparkSession, broker: Broker) -
     assert count > 1  # the slow ones get more; how many depends on how busy the machine is
     assert sink > 1
     first = next(sample for sample in run.samples if not sample.warm_up)
-    assert (first.throughput or 0.0) < 0.8 * first.job_input_rate  # one instance of count carries 90 records a second
+    assert (first.throughput or 0.0) < 0.8 * first.offered_rate  # one instance of count carries 90 records a second

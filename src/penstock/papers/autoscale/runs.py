@@ -107,7 +107,7 @@ def charts(figure: str, storm: SchedulerRuns, autoscale: SchedulerRuns, slow: st
     """Throughput, latency and degree over time, for the first of the streams."""
     ours, theirs = (samples_of(each.runs.cycles[0]) for each in (autoscale, storm))
     both = (("Storm", theirs), ("AUTOSCALE", ours))
-    offered = per_minute("input", ours, [sample.job_input_rate for sample in ours])
+    offered = per_minute("input", ours, [sample.offered_rate for sample in ours])
     done = (per_minute(label, samples, [s.throughput or 0.0 for s in samples]) for label, samples in both)
     latencies = (per_minute(label, samples, [latency_of(s) for s in samples]) for label, samples in both)
     degrees = (per_minute(label, ss, [float(s.operators[slow].parallelism) for s in ss]) for label, ss in both)

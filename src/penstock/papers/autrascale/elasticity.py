@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
 
-from penstock.guards.stabilisation import Stabilisation
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle
 from penstock.papers.autrascale.steady import configuration, latency_ms, plan_for, steady, taught, training_set
@@ -86,7 +86,7 @@ def _ended(job: str, kind: str, method: str, policy: str, seed: int) -> Ending:
             prepare=taught(job, setting.rate, setting.base, points, seed),
         )  # fmt: skip
     else:
-        guards = (Stabilisation(RUNNING_TIME + 60.0),)
+        guards = only(stabilisation={"seconds": RUNNING_TIME + 60.0})
         runs = run(test, "drs", {"rates": method.split()[1]}, seeds=(seed,), guards=guards)
     plans = tried(runs.cycles[0]) or [STARTS[job, kind]]
     if method == "AuTraScale":

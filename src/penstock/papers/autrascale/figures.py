@@ -21,7 +21,7 @@ def fig_1() -> Item:
     samples = rising()
     minutes = tuple(sample.end / 60.0 for sample in samples)
     throughput = tuple(sample.throughput or 0.0 for sample in samples)
-    offered = tuple(sample.job_input_rate for sample in samples)
+    offered = tuple(sample.offered_rate for sample in samples)
     lag = tuple(float(sample.backlog or 0.0) for sample in samples)
     latency = tuple(mean_ms(sample.processing_latency_ms) for sample in samples)
     curves = (Series("input", minutes, offered), Series("throughput", minutes, throughput))

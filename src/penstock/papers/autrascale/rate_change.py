@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Decision, Observation, Slo
 from penstock.papers.autrascale.elasticity import tried
@@ -77,7 +78,7 @@ def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, s
     taught(name, old_rate, base, points, seed)(learner)
     timed, cycles = Timed(learner), list[Cycle]()
     with threadpool_limits(1):  # idle threads of a library spin, which would count
-        Simulation(test, timed, seed=seed).run(cycles.append)
+        Simulation(test, policy=timed, guards=only(), seed=seed).run(cycles.append)
     plans = tried(cycles) or [base]
     return _arrived(name, rate, slo, plans[-1], len(plans), seed, tuple(timed.seconds))
 

@@ -28,7 +28,7 @@ def steady(name: str, rate: float, configuration: Configuration, seed: int = 0) 
     chosen = workload(name)
     plan = plan_for(chosen.job.topology, configuration)
     fixed = under(chosen, trace=constant(rate, SECONDS), start=plan)
-    (cycles,) = run(fixed, "static", seeds=(seed,), decide_seconds=WINDOW).cycles
+    (cycles,) = run(fixed, "static", seeds=(seed,), interval=f"{WINDOW:g} s").cycles
     return cycles[-1].samples[-1]
 
 

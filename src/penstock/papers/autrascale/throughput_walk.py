@@ -37,7 +37,7 @@ class Walk:
 def walk(name: str, policy: str, seed: int) -> Walk:
     """Without a latency target the policy holds where throughput optimisation ends."""
     test = under(workload(name), trace=constant(RATES[name], SECONDS), slo=Slo())
-    (cycles,) = run(test, policy, seeds=(seed,), decide_seconds=INTERVAL).cycles
+    (cycles,) = run(test, policy, seeds=(seed,), interval=f"{INTERVAL:g} s").cycles
     figures = next(cycle.decision.figures for cycle in reversed(cycles) if "steps" in cycle.decision.figures)
     samples = [cycle.samples[-1] for cycle in cycles]
     return Walk(

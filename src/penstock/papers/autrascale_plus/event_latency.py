@@ -80,7 +80,7 @@ def drained(method: str, backlog: int, target_ms: int, limit_minutes: int) -> Dr
     test = under(
         chosen, trace=constant(input_rate(), 3600.0), slo=slo, start=plan_for(chosen.job.topology, plan)
     )  # fmt: skip
-    (cycles,) = run(test, "static", seeds=(0,), decide_seconds=WINDOW, backlog=backlog).cycles
+    (cycles,) = run(test, "static", seeds=(0,), interval=f"{WINDOW:g} s", backlog=backlog).cycles
     end = next((c.samples[-1].end for c in cycles if met(c.samples[-1], slo)), None)
     return Drained(plan, None if end is None else end / 60.0, limit_minutes)
 

@@ -24,7 +24,7 @@ def fig_4() -> Item:
     processing = tuple(mean_ms(sample.processing_latency_ms) for sample in samples)
     event = tuple(mean_ms(sample.event_latency_ms) for sample in samples)
     lag = tuple(float(sample.backlog or 0.0) for sample in samples)
-    calm = [n for n, sample in enumerate(samples) if sample.job_input_rate < 240e3]
+    calm = [n for n, sample in enumerate(samples) if sample.offered_rate < 240e3]
     throughput = samples[-1].throughput or 0.0
     return Item(
         title="AuTraScale+, Fig. 4",
@@ -58,7 +58,7 @@ def fig_5() -> Item:
     event = {p: mean_ms(sample.event_latency_ms) for p, sample in growing().items()}
     lag = {p: float(sample.backlog or 0.0) for p, sample in growing().items()}
     # First in, first out: what leaves now came in before all that waits.
-    ratios = [event[p] / 1e3 / (lag[p] / growing()[p].job_input_rate) for p in (1, 2, 3)]
+    ratios = [event[p] / 1e3 / (lag[p] / growing()[p].offered_rate) for p in (1, 2, 3)]
     places = tuple(float(p - 1) for p in rates)
     return Item(
         title="AuTraScale+, Fig. 5",

@@ -165,7 +165,7 @@ def table_3() -> Item:
 @cache
 def latencies(name: str, policy: str, forecaster: str | None = None, streams: Sequence[int] = STREAMS) -> Runs:
     options = None if forecaster is None else {"forecaster": forecaster}
-    return over_traces(workload(name), map(walk, streams), policy, options, decide_seconds=WINDOW)
+    return over_traces(workload(name), map(walk, streams), policy, options, interval=f"{WINDOW:g} s")
 
 
 def _mean(runs: Runs) -> float:

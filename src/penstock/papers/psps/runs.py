@@ -57,7 +57,7 @@ def degradation(cycles: Sequence[Cycle]) -> float:
 
 def came_and_left(cycle: Cycle) -> tuple[float, float]:
     """Events that entered and left the job between two decisions."""
-    came = sum(sample.job_input_rate * sample.seconds for sample in cycle.samples)
+    came = sum(sample.offered_rate * sample.seconds for sample in cycle.samples)
     left = sum((sample.throughput or 0.0) * sample.seconds for sample in cycle.samples)
     return came, left
 
@@ -97,16 +97,16 @@ def dabs(restart_seconds: float | None = None) -> Runs:
     chosen = workload("twitter")
     if restart_seconds is not None:
         chosen = with_engine(chosen, downtime_seconds=restart_seconds)
-    return run(chosen, "dabs", seeds=(0,), decide_seconds=TD)
+    return run(chosen, "dabs", seeds=(0,), interval=f"{TD:g} s")
 
 
 def decided(chosen: Workload, td: float = TD) -> Runs:
-    return run(chosen, "psps", {"window_seconds": td}, seeds=(0,), decide_seconds=td)
+    return run(chosen, "psps", {"window_seconds": td}, seeds=(0,), interval=f"{td:g} s")
 
 
 def fixed(chosen: Workload, replicas: int) -> Runs:
     plan = Plan(dict.fromkeys(chosen.job.topology.names, replicas))
-    return run(under(chosen, start=plan), "static", seeds=(0,), decide_seconds=TD)
+    return run(under(chosen, start=plan), "static", seeds=(0,), interval=f"{TD:g} s")
 
 
 def with_engine(chosen: Workload, **engine: Any) -> Workload:

@@ -10,25 +10,24 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from penstock.control.loop import Loop, Settings
+from penstock.control.assembly import assemble
+from penstock.control.ports import Monitor
 from penstock.load.curves import constant
 from penstock.model import Cycle, Execution, Sample, Slo
 from penstock.papers.spark.trial import Run, Trial
-from penstock.policies import POLICIES
 from penstock.runs.live import MOST_SECONDS_A_BATCH
 from penstock.runs.summary import since
 from penstock.spark.dry_run import dry_run
+from penstock.spark.engine import SparkEngine
 from penstock.spark.io.file_sink import Files
 from penstock.spark.io.kafka_topic import Kafka
 from penstock.spark.io.replayed import replay
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.stores.memory import MemoryStore
+from penstock.testbed import place
 from penstock.testbed.feeder import Feeder
 from penstock.testbed.place import LocalPlace
-from penstock.testbed.place import opened as place_opened
-
-SparkEngine = MicroBatchEngine | RealTimeEngine
 
 LOOK_SECONDS = 0.1
 START_SECONDS = 30.0
@@ -40,7 +39,7 @@ WARM_UP_RATE, WARM_UP_SECONDS, WARM_UP_CYCLES = 50.0, 60.0, 3
 
 @dataclass
 class TrialRunner:
-    """Where trials take place. `say` is told what begins."""
+    """Runs trials in one place. `say` is called with a sentence about what begins."""
 
     place: LocalPlace
     say: Callable[[str], None] = lambda text: None
@@ -52,10 +51,9 @@ class TrialRunner:
         if seen not in self._warm:
             self.say(f"{trial.job.name}: warming up")
             self._warm.add(seen)
-            light = constant(WARM_UP_RATE, WARM_UP_SECONDS)
             self._run(Trial(
-                "warm-up", trial.job, "static", light, Slo(), trial.job.start, execution=trial.execution,
-                enough=lambda cycles: len(cycles) >= WARM_UP_CYCLES,
+                "warm-up", trial.job, constant(WARM_UP_RATE, WARM_UP_SECONDS), Slo(), trial.job.start,
+                policy="static", execution=trial.execution, enough=lambda cycles: len(cycles) >= WARM_UP_CYCLES,
             ))  # fmt: skip
         self.say(f"{trial.job.name}: {trial.label}, {trial.trace.seconds:.0f} s at most")
         return self._run(trial)
@@ -63,34 +61,35 @@ class TrialRunner:
     def _run(self, trial: Trial) -> Run:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-            start = self._start_in_turn if trial.execution is Execution.SEQUENTIAL else self._start_at_once
+            sequential = trial.execution is Execution.SEQUENTIAL
+            start = self._start_in_micro_batches if sequential else self._start_in_real_time
             engine, began = start(trial, folder, stack)
             return Run(trial, engine.topology, tuple(_steered(trial, engine, began)))
 
-    def _start_in_turn(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
-        """The job in micro-batches: its load comes as soon as it reads."""
+    def _start_in_micro_batches(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The load of the job comes as soon as it reads."""
         most = round(MOST_SECONDS_A_BATCH * trial.trace.peak)
         source = replay(trial.trace, trial.job.values, max_records_per_batch=most)
         pipeline = trial.job.pipeline(source, Files(str(folder / "out"), "json"))
         engine = MicroBatchEngine(
-            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), str(folder / "checkpoint"),
             batch_seconds=trial.batch_seconds,
         )  # fmt: skip
         began = engine.now()
-        _start(engine, stack)
+        _start(engine, trial, stack)
         return engine, began
 
-    def _start_at_once(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
-        """The job in real time: its load comes when it answers, unless it finds a backlog to begin with."""
+    def _start_in_real_time(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
+        """The load of the job comes when it answers, unless it finds a backlog to begin with."""
         inlet, outlet = self.place.topic("in"), self.place.topic("out")
         if trial.backlog:
             _fill(inlet, trial)
         pipeline = trial.job.pipeline(inlet, outlet)
         engine = RealTimeEngine(
-            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), trial.start, str(folder / "checkpoint"),
+            self.place.spark, pipeline, dry_run(self.place.spark, pipeline), str(folder / "checkpoint"),
             batch_seconds=trial.batch_seconds,
         )  # fmt: skip
-        _start(engine, stack)
+        _start(engine, trial, stack)
         if not trial.backlog:
             _wait_for_an_answer(engine)
         began = engine.now()
@@ -100,17 +99,17 @@ class TrialRunner:
 
 @contextmanager
 def opened(say: Callable[[str], None] = lambda text: None) -> Iterator[TrialRunner]:
-    """Starts Spark and a broker, and ends them."""
+    """Start Spark and a broker, and end them."""
     logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is in the tables
     say("starting Spark and Kafka")
-    with place_opened("realtime") as place:
-        yield TrialRunner(place, say)
+    with place.opened("realtime") as local:
+        yield TrialRunner(local, say)
 
 
-class Inbox:
+class Inbox(Monitor):
     """A monitor that holds what was measured until it is decided upon.
 
-    Windows from before the load do not count, and in the first ones after it the job is not itself yet.
+    Windows from before the load do not count, and in the first ones after it the job is warming up.
     """
 
     def __init__(self, engine: SparkEngine, began: float) -> None:
@@ -134,10 +133,9 @@ class Inbox:
 def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
     """Decide at every interval in which something was measured, until the end of the trace or until it is enough."""
     inbox = Inbox(engine, began)
-    loop = Loop(
-        topology=engine.topology, slo=trial.slo, policy=POLICIES.create(trial.policy, trial.options), monitor=inbox,
-        actuator=engine, store=MemoryStore(), clock=engine, guards=trial.guards, execution=trial.execution,
-        settings=Settings(interval_seconds=trial.interval_seconds),
+    loop = assemble(
+        trial, topology=engine.topology, slo=trial.slo, monitor=inbox, actuator=engine, clock=engine,
+        store=MemoryStore(), execution=trial.execution, trigger_seconds=engine.trigger_seconds,
     )  # fmt: skip
     cycles: list[Cycle] = []
     due = began + trial.interval_seconds
@@ -148,8 +146,8 @@ def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
     return cycles
 
 
-def _start(engine: SparkEngine, stack: ExitStack) -> None:
-    engine.start()
+def _start(engine: SparkEngine, trial: Trial, stack: ExitStack) -> None:
+    engine.start(trial.start)
     stack.callback(engine.stop)
 
 

@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_limits
 
 from penstock.model import Cycle, PenstockError, Sample, Topology
 from penstock.papers.spark.trial import Run, Trial
-from penstock.policies import POLICIES
 from penstock.runs.simulation import Simulation
 from penstock.runs.twin import twin
 from penstock.runs.workload import Workload
@@ -46,7 +45,7 @@ def twin_of(runs: Iterable[Run]) -> Job:
 
 def _is_calm(sample: Sample) -> bool:
     """Whether little waits. Where much does, latency is that of the queues, and a twin has queues of its own."""
-    return (sample.backlog or 0.0) <= CALM_SECONDS * sample.job_input_rate
+    return (sample.backlog or 0.0) <= CALM_SECONDS * sample.offered_rate
 
 
 def simulate(trial: Trial, topology: Topology, job: Job) -> Run:
@@ -54,9 +53,7 @@ def simulate(trial: Trial, topology: Topology, job: Job) -> Run:
     cycles: list[Cycle] = []
     simulation = Simulation(
         Workload(replace(job, start=trial.start), trial.slo, trial.trace, summary="", source=""),
-        POLICIES.create(trial.policy, trial.options),
-        guards=trial.guards,
-        decide_seconds=trial.interval_seconds,
+        **trial.keywords(),
         step_seconds=STEP_SECONDS,
         backlog=trial.backlog,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import timedelta
 
-from penstock.guards import Guard
+from penstock.control.assembly import Steering
+from penstock.guards import GuardOptions, only
 from penstock.load.trace import Trace
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.performance import throughput
@@ -22,17 +23,16 @@ KEEP_UP = 0.05
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What is tried.
+class Trial(Steering):
+    """What is tried. The other fields are those of `Steering`.
 
     label             how progress calls it
     job               the job, as Spark runs it
-    policy, options   who decides
     trace, slo        load and target
     start             the plan that it begins with
-    execution         at once: the real-time engine; in turn: micro-batches
-    guards            none by default: a paper's policy is shown as it is
-    interval_seconds  from one decision to the next; one is made only when something new was measured
+    execution         concurrent: the real-time engine; sequential: micro-batches
+    guards            left out by default: a paper's policy is shown as it is
+    interval          from one decision to the next; one is made only when something new was measured
     batch_seconds     of Spark's batches, which are the windows of measurement in real time
     backlog           records that wait in the source when the job starts; in real time only
     enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
@@ -40,14 +40,13 @@ class Trial:
 
     label: str
     job: SparkWorkload
-    policy: str
     trace: Trace
     slo: Slo
     start: Plan
-    options: Mapping[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
     execution: Execution = Execution.CONCURRENT
-    guards: tuple[Guard, ...] = ()
-    interval_seconds: float = 2.0
+    guards: GuardOptions | None = field(default_factory=only)
+    interval: str | timedelta = "2 s"
     batch_seconds: float = 2.0
     backlog: int = 0
     enough: Callable[[Cycles], bool] = lambda cycles: False
@@ -68,7 +67,7 @@ class Run:
 
     @property
     def settled(self) -> tuple[Sample, ...]:
-        """The windows of the last plan, once the job was itself again."""
+        """The windows of the last plan, once the job had settled."""
         last = next((cycle.t for cycle in reversed(self.cycles) if cycle.changed), 0.0)
         return tuple(sample for sample in self.samples if sample.t >= last and not sample.warm_up)
 
@@ -81,11 +80,11 @@ class Run:
     @property
     def result(self) -> Result:
         """The figures that policies are compared by."""
-        outcome = RunSummary(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
+        summary = RunSummary(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
         for cycle in self.cycles:
-            outcome(cycle)
-        return outcome.result(
-            policy=self.trial.policy, workload=self.trial.job.name, trace=self.trial.trace.name, seed=0
+            summary(cycle)
+        return summary.result(
+            policy=self.trial.chosen_policy().name, workload=self.trial.job.name, trace=self.trial.trace.name, seed=0
         )
 
 
@@ -98,4 +97,4 @@ def keeps_up(cycle: Cycle) -> bool:
     if not cycle.samples or cycle.samples[-1].warm_up:
         return False
     newest = cycle.samples[-1]
-    return throughput.keeps_up(newest.throughput or 0.0, newest.job_input_rate, KEEP_UP)
+    return throughput.keeps_up(newest.throughput or 0.0, newest.offered_rate, KEEP_UP)

@@ -52,16 +52,19 @@ class SchedulerOnSpark:
 
 def trial(name: str) -> Trial:
     policy, start, options = TRIALS[name]
-    return Trial(name, JOB, policy, JOB.trace, JOB.slo, plan_of(JOB, start), options=options, interval_seconds=WINDOW)
+    return Trial(
+        name, JOB, JOB.trace, JOB.slo, plan_of(JOB, start), policy=policy, policy_options=options,
+        interval=f"{WINDOW:g} s",
+    )  # fmt: skip
 
 
 def seen(run: Run) -> SchedulerOnSpark:
     samples = run.samples
     waiting = samples[-1].backlog or 0.0
     return SchedulerOnSpark(
-        processed=1.0 - waiting / sum(sample.job_input_rate * sample.seconds for sample in samples),
+        processed=1.0 - waiting / sum(sample.offered_rate * sample.seconds for sample in samples),
         waiting=waiting,
-        tolerable=TIMEOUT * samples[-1].job_input_rate,
+        tolerable=TIMEOUT * samples[-1].offered_rate,
         cores=_claimed(samples, {o.name: o.cpu_cores for o in LINEAR.job.topology.operators}),
         memory_mb=_claimed(samples, {o.name: o.memory_mb for o in LINEAR.job.topology.operators}),
         most=max(sample.operators["sink"].parallelism for sample in samples),

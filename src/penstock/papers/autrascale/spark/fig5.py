@@ -23,7 +23,10 @@ PAPER = PAPER_PLANS["wordcount"]
 def trial(policy: str) -> Trial:
     """Without a latency target AuTraScale holds where throughput optimisation ends, and so does DS2."""
     ones = plan_of(JOB, (1, 1, 1, 1))
-    return Trial(policy, JOB, policy, constant(RATE, SECONDS), Slo(), ones, options=OPTIONS[policy], enough=has_arrived)
+    load = constant(RATE, SECONDS)
+    return Trial(
+        policy, JOB, load, Slo(), ones, policy=policy, policy_options=OPTIONS[policy], enough=has_arrived
+    )  # fmt: skip
 
 
 def has_arrived(cycles: Cycles) -> bool:
@@ -40,7 +43,8 @@ def fig_5(runner: TrialRunner) -> Item:
 def item(spark: list[Run], twins: list[Run]) -> Item:
     rows = []
     for run, same in zip(spark, twins, strict=True):
-        policy, theirs = run.trial.policy, run.trial.policy == "autrascale"
+        policy = run.trial.label
+        theirs = policy == "autrascale"
         rows += [
             Row(f"{policy}: plan", str(PAPER) if theirs else None, str(same.plans[-1]), spark=str(run.plans[-1])),
             Row(f"{policy}: plans run", "at most 4" if theirs else None, len(same.plans), spark=len(run.plans)),
@@ -101,4 +105,4 @@ def carried(run: Run) -> float:
 
 def curve(run: Run) -> Series:
     samples = run.samples
-    return Series(run.trial.policy, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))
+    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -42,22 +42,26 @@ def is_known(cycles: Cycles) -> bool:
     return len(last) == 3 and all(s.processing_latency_ms is not None and not s.warm_up for s in last)
 
 
-CALM = Trial("before the backlog", JOB, "static", constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), enough=is_known)
+CALM = Trial(
+    "before the backlog", JOB, constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), policy="static", enough=is_known
+)
 
 
-def told(cycles: Cycles) -> bool:
-    """Whether a window has told how long records wait, and that it is too long: before, nobody would do anything."""
+def waiting_is_known(cycles: Cycles) -> bool:
+    """Whether a window has shown how long records wait, and that it is too long: before, nobody would do anything."""
     newest = cycles[-1].samples[-1] if cycles else None
     return newest is not None and newest.event_latency_ms is not None and not met(newest, SLO)
 
 
 BURDENED = Trial(
-    "the backlog comes", JOB, "static", constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), backlog=BACKLOG, enough=told
-)
+    "the backlog comes", JOB, constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), policy="static", backlog=BACKLOG,
+    enough=waiting_is_known,
+)  # fmt: skip
 
 
 def trial(method: str, plan: Plan, backlog: int) -> Trial:
-    return Trial(method, JOB, "static", constant(RATE, 90.0), SLO, plan, backlog=backlog, enough=is_over)
+    load = constant(RATE, 90.0)
+    return Trial(method, JOB, load, SLO, plan, policy="static", backlog=backlog, enough=is_over)
 
 
 def asked(method: str, calm: Run, burdened: Run) -> Plan:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from penstock.guards import Guard
-from penstock.guards.stabilisation import Stabilisation
+from penstock.guards import GuardOptions, only
 from penstock.load.curves import constant
 from penstock.model import ReasonCode, Sample, Slo
 from penstock.papers.autrascale import elasticity_items as _elasticity_items
@@ -21,17 +20,17 @@ from penstock.report.item import Chart, Claim, Item, Row, Series
 (JOB,) = JOBS
 SLO = Slo(processing_latency="500 ms")
 SECONDS, RUNNING_TIME, PATIENCE = 70.0, 4.0, 40.0
-PAUSE = Stabilisation(20.0)
+PAUSE = 20.0
 """DRS remembers nothing: it is asked again when a plan has had time to show what it does."""
 STARTS: dict[str, Configuration] = {"up": (1, 2, 5, 1), "down": (6, 6, 4, 4)}
 """The paper's (1, 3, 12, 2) and (36, 32, 24, 20), scaled as the job is."""
-METHODS: Mapping[str, tuple[str, Mapping[str, object], tuple[Guard, ...]]] = {
-    "DRS observed": ("drs", {"rates": "observed"}, (PAUSE,)),
-    "DRS true": ("drs", {"rates": "true"}, (PAUSE,)),
+METHODS: Mapping[str, tuple[str, Mapping[str, object], GuardOptions]] = {
+    "DRS observed": ("drs", {"rates": "observed"}, only(stabilisation={"seconds": PAUSE})),
+    "DRS true": ("drs", {"rates": "true"}, only(stabilisation={"seconds": PAUSE})),
     "AuTraScale+": (
         "autrascale_plus",
         {"policy_running_time": RUNNING_TIME, "backlog_patience": PATIENCE, "keep_up_tolerance": KEEP_UP},
-        (),
+        only(),
     ),
 }
 OWN = "AuTraScale+"
@@ -57,8 +56,8 @@ class EndingOnSpark:
 def trial(kind: str, method: str) -> Trial:
     policy, options, guards = METHODS[method]
     return Trial(
-        f"{kind}, {method}", JOB, policy, constant(RATE, SECONDS), SLO, plan_of(JOB, STARTS[kind]), options=options,
-        guards=guards, enough=has_settled,
+        f"{kind}, {method}", JOB, constant(RATE, SECONDS), SLO, plan_of(JOB, STARTS[kind]), policy=policy,
+        policy_options=options, guards=guards, enough=has_settled,
     )  # fmt: skip
 
 
@@ -112,7 +111,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         title="AuTraScale+, Table IV, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s within {SLO.processing_latency_ms:.0f} ms (350,000 and 180 ms in "
         f"the paper) on the real-time engine, from {STARTS['up']} up and from {STARTS['down']} down; policy running "
-        f"time {RUNNING_TIME:.0f} s, longer while a restart's backlog drains, for DRS {PAUSE.seconds:.0f} s; a run "
+        f"time {RUNNING_TIME:.0f} s, longer while a restart's backlog drains, for DRS {PAUSE:.0f} s; a run "
         f"ends when the target was met for three windows, or after {SECONDS:.0f} s; no model is trained before; "
         f"{simulated.SETTING}",
         rows=tuple(rows),

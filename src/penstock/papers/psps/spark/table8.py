@@ -42,8 +42,8 @@ STREAM = after_a_calm(JOB.trace, START_SECONDS)
 def trial(name: str) -> Trial:
     policy, replicas, options = TRIALS[name]
     return Trial(
-        name, JOB, policy, STREAM, JOB.slo, plan_of(JOB, (replicas,) * 4), options=options,
-        execution=Execution.SEQUENTIAL, interval_seconds=TD, batch_seconds=BATCH,
+        name, JOB, STREAM, JOB.slo, plan_of(JOB, (replicas,) * 4), policy=policy, policy_options=options,
+        execution=Execution.SEQUENTIAL, interval=f"{TD:g} s", batch_seconds=BATCH,
     )  # fmt: skip
 
 
