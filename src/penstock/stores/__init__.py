@@ -1,4 +1,4 @@
-"""Remembers cycles and what policies learnt."""
+"""Stores keep cycles and what policies learnt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from penstock.control.ports import Store
 
 
 def open_store(url: str | None = None, job: str = "default") -> Store:
-    """The store at `url`, such as "sqlite:///penstock.db"; None or "memory": one that ends with the process.
+    """The store at `url`, such as "sqlite:///penstock.db"; for None or "memory", one that ends with the process.
 
     >>> open_store("memory").recent(10)
     []
@@ -15,6 +15,6 @@ def open_store(url: str | None = None, job: str = "default") -> Store:
         from penstock.stores.memory import MemoryStore
 
         return MemoryStore()
-    from penstock.stores.sql import SqlStore  # SQLAlchemy is not light: only those who want a database wait for it
+    from penstock.stores.sql import SqlStore  # SQLAlchemy takes long to import: only a database needs it
 
     return SqlStore(url, job)
