@@ -304,5 +304,5 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(penstock: Com
 
     complaint = penstock(*RUN, "--report", file / "report", "--store", url).complaint
 
-    assert complaint == f"report folder {file / 'report'} cannot be made: {file} is not a folder"
+    assert complaint == f"report folder {file / 'report'} cannot be created: {file} is not a folder"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
