@@ -64,10 +64,9 @@ def answer_of_micro_batches(spark: SparkSession, chosen: SparkWorkload, records:
 
     pipeline = between(chosen, replay(constant(1e6, records / 1e6), chosen.values), collect)
     plan = Plan({each.name: min(4, each.max) for each in pipeline.topology().operators})
-    engine = MicroBatchEngine(
-        spark, pipeline, dry_run(spark, pipeline), plan, str(folder / "checkpoint"), batch_seconds=0.05
-    )
-    engine.start()
+    trial = dry_run(spark, pipeline)
+    engine = MicroBatchEngine(spark, pipeline, trial, str(folder / "checkpoint"), batch_seconds=0.05)
+    engine.start(plan)
     until(lambda: engine.read() and engine.backlog == 0, "the end of the records", engine)
     engine.stop()
     return found

@@ -1,4 +1,4 @@
-"""What the scenarios share: run a workload under a policy on the simulator, and read the cycles like a story."""
+"""What the scenarios share: run a workload under a policy on the simulator, and read its cycles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Story:
         return next(cycle for cycle in self.cycles if cycle.t == t)
 
 
-def tell(
+def simulated(
     chosen: Workload | str,
     policy: str,
     options: Mapping[str, Any] | None = None,

@@ -164,8 +164,8 @@ def spoilt(path: str, value: Any) -> str:
         (spoilt("edges.0.1", "cuont"), "edges: split -> cuont: 'cuont' is not known; did you mean 'count'?"),
         (spoilt("options", {"utilization": 1}), "policy ds2: option 'utilization' is not known; did you mean"),
         (spoilt("options", {"utilisation": "high"}), "policy ds2: utilisation must be of type float, not 'high'"),
-        (spoilt("options", {"utilisation": 3}), "utilisation must be above 0 and at most 1, not 3.0"),
-        (spoilt("samples", []), "samples must hold at least one that is not warm_up"),
+        (spoilt("options", {"utilisation": 3}), "utilisation must be more than 0 and at most 1, not 3.0"),
+        (spoilt("samples", []), "samples must contain at least one without warm_up"),
     ],
 )
 def test_a_bad_snapshot_is_one_sentence_that_names_the_field(penstock: Command, text: str, complaint: str) -> None:

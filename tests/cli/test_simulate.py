@@ -284,7 +284,7 @@ def test_a_wrong_value_is_one_line_and_nothing_is_written(
         ("t_seconds,rate\n0,1\n60,many\n", "line 3: rate must be a number, not 'many'"),
         ("t_seconds,rate\n0,1\n60,-5\n", "line 3: rate must not be negative or infinite, not -5"),
         ("t_seconds,rate\n0,1\n60,nan\n", "line 3: rate must not be negative or infinite, not nan"),
-        ("t_seconds,rate\n0,1\n60,1\n240,1\n", "line 4: a gap in t_seconds from 60 to 240: 60 s are usual"),
+        ("t_seconds,rate\n0,1\n60,1\n240,1\n", "line 4: t_seconds must be evenly spaced by 60 s, but 240 follows 60"),
         ("t_seconds,rate\n0,1\n60,1\n60,1\n", "line 4: t_seconds must grow, but 60 follows 60"),
         ("t_seconds,rate\n0,1,2\n", "line 2: must have two values, not 3"),
     ],
@@ -307,5 +307,5 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(penstock: Com
 
     complaint = penstock(*RUN, "--report", file / "report", "--store", url).complaint
 
-    assert complaint == f"report folder {file / 'report'} cannot be made: {file} is not a folder"
+    assert complaint == f"report folder {file / 'report'} cannot be created: {file} is not a folder"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -40,7 +40,7 @@ JOB_FIGURES = ["input_rate", "throughput", "backlog", "processing_latency_ms", "
 
 
 def decide(name: str, observation: Observation) -> Decision:
-    """A fresh policy that is shown every sample in turn."""
+    """A fresh policy that has learnt from every sample, one after the other."""
     return think(POLICIES.create(name), (), observation, fresh=len(observation.samples))
 
 
@@ -135,7 +135,7 @@ def test_under_a_constant_load_the_plan_comes_to_rest(name: str, job: LinearJob,
 
 
 def _steer(policy: Policy, job: LinearJob, plan: Plan) -> list[Plan]:
-    """The plans of some cycles, each answered by the job at once."""
+    """The plans of some cycles, each applied by the job immediately."""
     samples: list[Sample] = []
     trail = [plan]
     for _ in range(CYCLES):

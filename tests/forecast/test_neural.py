@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock.forecast import FORECASTERS
-from penstock.forecast._annealed import Annealing, Network, accepted
+from penstock.forecast._annealed import Annealing, NeuralNetwork, accepted
 from penstock.forecast.neural import Neural
 from penstock.load.curves import random_walk
 from penstock.model import InvalidValueError
@@ -159,7 +159,7 @@ def test_another_seed_is_another_training() -> None:
 
 def test_the_network_answers_as_its_equations_say() -> None:
     """Two inputs, one hidden unit: h = f(0.5 * 1 - 1 * 2 + 0.25), y = f(2 h - 1), with k = 2."""
-    network = Network(inputs=2, hidden=1, steepness=2.0)
+    network = NeuralNetwork(inputs=2, hidden=1, steepness=2.0)
     genes = np.array([[0.5, -1.0, 0.25, 2.0, -1.0]])
     hidden = 1 / (1 + np.exp(-2 * (0.5 - 2.0 + 0.25)))
     answer = 1 / (1 + np.exp(-2 * (2 * hidden - 1)))
@@ -187,7 +187,7 @@ def test_less_energy_is_always_accepted_and_more_the_rarer_the_colder() -> None:
 
 def trained(iterations: int, temperature: float = 0.01, cooling: float = 0.98, enough: float = 0.0) -> float:
     """The energy reached on a sine."""
-    network = Network(3, 3, 1.0)
+    network = NeuralNetwork(3, 3, 1.0)
     series = np.array([0.5 + 0.3 * np.sin(i / 3) for i in range(60)])
     patterns = np.lib.stride_tricks.sliding_window_view(series[:-1], 3)
     annealing = Annealing(20, iterations, 0.9, 0.2, temperature, cooling, enough)

@@ -29,7 +29,7 @@ NOW = 10_000.0
 
 @pytest.fixture(scope="session")
 def window() -> Callable[..., Sample]:
-    """A minute of a job that keeps up with 100 records/s, unless told otherwise."""
+    """A minute of a job that keeps up with 100 records/s, unless given otherwise."""
 
     def build(
         t: float, processing_ms: float | None = None, event_ms: float | None = None, seconds: float = 60, **figures: Any

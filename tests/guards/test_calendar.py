@@ -126,7 +126,7 @@ def test_the_verdict_names_the_window(decide: Decide, observe: Observe) -> None:
         ("Mon 25:00-26:00", "must have times from 00:00 to 24:00, not 25:00"),
         ("Mon 08:60-09:00", "must have times from 00:00 to 24:00, not 08:60"),
         ("Mon 24:00-08:00", "must begin before 24:00"),
-        ("Mon 08:00-08:00", "must not end when it begins"),
+        ("Mon 08:00-08:00", "must not end at the time it begins"),
         ("Mo 08:00-09:00", "must name days as Mon, .*, not 'Mo'"),
         ("Mon-Wed-Fri 08:00-09:00", "must name days as"),
         ("2026-02-30 00:00-2026-03-01 00:00", "must have dates that exist, not 2026-02-30 00:00"),

@@ -15,7 +15,7 @@ Remember = Callable[..., Cycle]
 
 @pytest.fixture
 def remembered(cycle: Remember) -> Callable[..., tuple[Cycle, ...]]:
-    """Cycles of a job held at 10 instances, by the second in which each wish was uttered."""
+    """Cycles of a job held at 10 instances, by the second in which each plan was asked for."""
 
     def build(wishes: dict[float, int], **details: Any) -> tuple[Cycle, ...]:
         return tuple(cycle(t, {"a": 10}, wanted=Plan({"a": k}), **details) for t, k in wishes.items())

@@ -184,11 +184,10 @@ def test_real_time_gives_the_same_answer_where_two_spouts_feed_two_sinks(
         spark,
         pipeline,
         dry_run(spark, pipeline),
-        Plan.smallest(pipeline.topology()),
         str(tmp_path / "checkpoint"),
         batch_seconds=1.0,
     )
-    engine.start()
+    engine.start(Plan.smallest(pipeline.topology()))
     offsets = Offsets(broker.servers)
 
     def arrived() -> bool:

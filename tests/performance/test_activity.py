@@ -137,7 +137,7 @@ def test_a_parent_at_its_limit_is_not_yet_critical() -> None:
 
 
 def test_a_parent_that_becomes_critical_warns_its_own_children() -> None:
-    """Back-pressure let b see 100 of the 1000 that a can send; b is then too small, and c will hear of it."""
+    """Back-pressure let b see 100 of the 1000 that a can send; b is then too small, and so will c be."""
     estimates = {"a": expecting(9000, 1000), "b": expecting(100, 400, selectivity=2.0), "c": expecting(200, 5000)}
     assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 9000, "b": 1000, "c": 800}
     assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 9000, "b": 100, "c": 200}

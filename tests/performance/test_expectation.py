@@ -1,4 +1,4 @@
-"""What a plan should bring, set against what was measured under the plan in force."""
+"""The expected effect of a plan, compared with what was measured under the plan in force."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_what_queueing_does_not_explain_stays_as_it_is() -> None:
     expected = expect(job(95).observe(plan, [sample]), other)
     assert expected is not None
     assert expected.processing_latency_ms == pytest.approx(theory[12] + 50)
-    # A latency below theory leaves nothing unexplained, rather than less than nothing.
+    # A latency below theory leaves nothing unexplained, rather than a negative time.
     sample = replace(sample, processing_latency_ms=Latency(mean=1.0))
     expected = expect(job(95).observe(plan, [sample]), other)
     assert expected is not None

@@ -104,7 +104,7 @@ def test_round_robin_levels_out_what_was_uneven() -> None:
 
 
 def test_without_workers_there_is_nowhere_to_go() -> None:
-    with pytest.raises(InvalidValueError, match="workers must name at least one"):
+    with pytest.raises(InvalidValueError, match="workers must not be empty"):
         best_fit(WORDS, {"spout": 1}, ())
 
 
@@ -113,13 +113,13 @@ def test_room_is_exact_for_claims_that_are_not_binary_fractions() -> None:
     assert best_fit(job, {"tick": 10}, (Worker("a", 1), Worker("b", 1))) == {"tick": ("a",) * 10}
 
 
-def test_a_plan_is_placed_only_where_workers_are_told_and_something_changes() -> None:
+def test_a_plan_is_placed_only_where_workers_are_known_and_something_changes() -> None:
     plan = Plan({"spout": 1, "split": 1, "count": 1})
     seen = Observation(t=0, topology=WORDS, slo=Slo(), plan=plan, samples=())
     assert placed(seen, plan.changed(split=2)).placement is None
-    told = replace(seen, workers=FOUR)
-    assert placed(told, plan) is plan
-    assert placed(told, plan.changed(split=2)).placement == {"spout": ("a",), "split": ("a", "b"), "count": ("b",)}
+    known = replace(seen, workers=FOUR)
+    assert placed(known, plan) is plan
+    assert placed(known, plan.changed(split=2)).placement == {"spout": ("a",), "split": ("a", "b"), "count": ("b",)}
 
 
 def test_a_plan_placed_afresh_moves_what_could_have_stayed() -> None:

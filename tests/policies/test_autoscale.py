@@ -230,8 +230,8 @@ def test_a_scale_in_gathers_the_instances_that_stay_on_one_worker() -> None:
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        ({"low": 0.9}, "high must lie between low"),
-        ({"high": 1.2}, "high must lie between low"),
+        ({"low": 0.9}, "high must be between low"),
+        ({"high": 1.2}, "high must be between low"),
         ({"combine": "mean"}, "combine"),
         ({"window_seconds": 0.0}, "window_seconds"),
         ({"grace_seconds": -1.0}, "grace_seconds"),

@@ -185,7 +185,7 @@ def test_a_straw_man_drains_and_comes_back_to_the_least_that_keeps_up(policy: Po
 
 @pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
 def test_a_learner_restored_at_every_turn_does_exactly_what_one_process_does(policy: type[AuTraScale]) -> None:
-    def tell(reborn: Callable[[Policy], Policy]) -> list[Decision]:
+    def decisions(reborn: Callable[[Policy], Policy]) -> list[Decision]:
         slo = replace(DRAIN_SLO, processing_latency="125 ms")
         story = Story(latency_job(rate=150.0), policy(seed=7), slo, guards=(AtMost(18),), reborn=reborn)
         story.until("steady")
@@ -196,4 +196,4 @@ def test_a_learner_restored_at_every_turn_does_exactly_what_one_process_does(pol
         story.until("steady")
         return story.decisions
 
-    assert tell(through_json) == tell(lambda policy: policy)
+    assert decisions(through_json) == decisions(lambda policy: policy)

@@ -202,20 +202,20 @@ def respond(plan: Plan, rate: float, queues: dict[str, float], t: float) -> tupl
 def test_a_surge_is_queued_cleared_two_intervals_later_and_its_replicas_given_back() -> None:
     policy, plan = Psps(), Plan({"o1": 1, "o2": 1, "o3": 2})
     queues = dict.fromkeys(CHAIN.names, 0.0)
-    told = []
+    seen = []
     for interval, rate in enumerate([20, 20, 100, 100, 100, 100, 20, 20]):
         sample, queues = respond(plan, rate, queues, t=30.0 * interval)
         decision = policy.decide(observe(CHAIN, sample, plan))
         waiting = [round(queues[name]) for name in CHAIN.names]
-        told.append((list(plan.parallelism.values()), waiting, decision.reason.code.value))
+        seen.append((list(plan.parallelism.values()), waiting, decision.reason.code.value))
         plan = decision.plan
-    assert told == [
+    assert seen == [
         ([1, 1, 2], [0, 0, 0], "steady"),
         ([1, 1, 2], [0, 0, 0], "steady"),
         # 3,000 events in 30 s instead of 600: each operator passes on less than it gets. Theta is taken from what
-        # was processed, so it stays 1 and the whole chain is sized at once, each operator with its own queue.
+        # was processed, so it stays 1 and the whole chain is sized in one step, each operator with its own queue.
         ([1, 1, 2], [1193, 607, 600], "scale_up"),
-        # The queues of o1 and o2 are gone; all they held now waits at o3, which nobody had told of it.
+        # The queues of o1 and o2 are gone; all they held now waits at o3, which had not expected it.
         ([3, 4, 12], [0, 0, 1800], "rebalance"),
         ([2, 3, 16], [0, 0, 0], "scale_down"),
         ([2, 3, 10], [0, 0, 0], "steady"),

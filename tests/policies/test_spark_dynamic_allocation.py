@@ -1,4 +1,4 @@
-"""Spark's dynamic allocation: doubling while tasks wait, lowering at once, releasing after a minute."""
+"""Spark's dynamic allocation: doubling while tasks wait, lowering immediately, releasing after a minute."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_the_target_is_the_tasks_times_the_ratio_over_the_slots_of_an_executor(
 def test_an_idle_executor_is_released_after_a_minute_and_not_before() -> None:
     driver = Driver(SparkDynamicAllocation(), executors=10, seconds=20)
     assert driver.executors(running=4) == 10
-    assert driver.policy.state()["target"] == 4  # lowered at once
+    assert driver.policy.state()["target"] == 4  # lowered immediately
     assert driver.executors(running=4) == 10
     assert driver.executors(running=4) == 4
 
@@ -131,7 +131,7 @@ def test_a_surge_is_met_within_seconds_and_paid_for_a_minute_longer() -> None:
     story = [(2, 0), (2, 30), (20, 5), (20, 0), (2, 0), (2, 0), (2, 0), (2, 0), (2, 0), (2, 0), (2, 0)]
     assert [driver.executors(running, waiting) for running, waiting in story] == [
         2,
-        32,  # the whole surge at once: ten rounds fit into the window
+        32,  # the whole surge in one window: ten rounds fit into the window
         32,
         32,
         32,  # the surge is over
@@ -196,7 +196,7 @@ def test_a_window_without_useful_time_holds_and_leaves_the_timers_alone() -> Non
 def test_a_restarted_driver_goes_on_where_the_old_one_stopped() -> None:
     windows = [(1, 50), (2, 50), (4, 50), (4, 0), (1, 0), (1, 0), (3, 1), (1, 0), (1, 0), (1, 0), (1, 0)]
     whole = Driver(SparkDynamicAllocation(), seconds=15)
-    told = [whole.window(*window) for window in windows]
+    uninterrupted = [whole.window(*window) for window in windows]
     for stop in range(len(windows)):
         first = Driver(SparkDynamicAllocation(), seconds=15)
         for window in windows[:stop]:
@@ -204,7 +204,7 @@ def test_a_restarted_driver_goes_on_where_the_old_one_stopped() -> None:
         second = Driver(SparkDynamicAllocation(), seconds=15)
         second.policy.restore(json.loads(json.dumps(first.policy.state())))
         second.plan, second.t = first.plan, first.t
-        assert [second.window(*window) for window in windows[stop:]] == told[stop:]
+        assert [second.window(*window) for window in windows[stop:]] == uninterrupted[stop:]
 
 
 def test_deciding_twice_changes_nothing() -> None:

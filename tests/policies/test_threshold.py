@@ -140,10 +140,10 @@ def test_a_job_that_keeps_up_is_at_rest_after_one_step(job: LinearJob, start: in
     ("options", "sentence"),
     [
         ({"high": 1.2}, "high must be more than 0 and at most 1, not 1.2"),
-        ({"target": 0.8}, "target must lie between 0 and high (0.8), not 0.8"),
-        ({"target": 0.0}, "target must lie between 0 and high (0.8), not 0.0"),
-        ({"low": 0.6}, "low must lie between 0 and target (0.6), not 0.6"),
-        ({"low": -0.1}, "low must lie between 0 and target (0.6), not -0.1"),
+        ({"target": 0.8}, "target must be between 0 and high (0.8), not 0.8"),
+        ({"target": 0.0}, "target must be between 0 and high (0.8), not 0.0"),
+        ({"low": 0.6}, "low must be between 0 and target (0.6), not 0.6"),
+        ({"low": -0.1}, "low must be between 0 and target (0.6), not -0.1"),
         ({"backlog_growth": -1}, "backlog_growth must be a finite number of at least 0, not -1.0"),
     ],
 )

@@ -73,7 +73,7 @@ def test_the_page_shows_figures_changes_and_the_rival(tmp_path: Path, story: Sto
 def test_a_folder_below_a_file_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(PenstockError, match=r"file/deep/report cannot be made: .*file is not a folder"):
+    with pytest.raises(PenstockError, match=r"file/deep/report cannot be created: .*file is not a folder"):
         ReportFolder(tmp_path / "file" / "deep" / "report")
 
 

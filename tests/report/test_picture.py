@@ -13,7 +13,7 @@ from penstock.runs.result import Result
 
 
 def size(png: bytes) -> tuple[int, int]:
-    """Width and height, as the header of a PNG file tells them."""
+    """Width and height, as in the header of a PNG file."""
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert png[12:16] == b"IHDR"
     width, height = struct.unpack(">II", png[16:24])

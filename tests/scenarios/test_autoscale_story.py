@@ -8,43 +8,43 @@ import pytest
 
 from penstock.cli.workloads import workload
 from penstock.papers.autoscale.workloads import expert
-from stories import Story, beginning, mean, tell
+from stories import Story, beginning, mean, simulated
 
 ELEMENTARY = ("linear", "diamond", "star")
 
 
 @cache
 def minimal(name: str, policy: str) -> Story:
-    return tell(name, policy)
+    return simulated(name, policy)
 
 
 @cache
 def expertly(name: str, policy: str) -> Story:
     chosen = workload(name)
-    return tell(beginning(chosen, chosen.job.largest_plan), policy)
+    return simulated(beginning(chosen, chosen.job.largest_plan), policy)
 
 
-def cores(told: Story) -> float:
+def cores(run: Story) -> float:
     """What the instances claimed of the machines' cores, on average."""
-    topology = workload(told.result.workload).job.topology
-    plans = [cycle.decision.plan for cycle in told.cycles]
+    topology = workload(run.result.workload).job.topology
+    plans = [cycle.decision.plan for cycle in run.cycles]
     return sum(topology[name].cpu_cores * k for plan in plans for name, k in plan.parallelism.items()) / len(plans)
 
 
 class TestMinimalDegreesAndTheThreeStepStream:
     @pytest.mark.parametrize("name", ELEMENTARY)
     def test_storm_congests_for_ever(self, name: str) -> None:
-        told = minimal(name, "storm_default")
-        assert told.changes == []
-        assert told.result.processed_ratio < 0.5
+        run = minimal(name, "storm_default")
+        assert run.changes == []
+        assert run.result.processed_ratio < 0.5
         # The load has been low again for minutes, but what timed out is sent again and again.
-        assert mean(told.last.processing_latency_ms) > 30e3
+        assert mean(run.last.processing_latency_ms) > 30e3
 
     @pytest.mark.parametrize("name", ELEMENTARY)
     def test_autoscale_processes_everything_and_is_calm_at_the_end(self, name: str) -> None:
-        told = minimal(name, "autoscale")
-        assert told.result.processed_ratio == pytest.approx(1.0, abs=1e-3)
-        assert not workload(name).slo.violations(told.last)
+        run = minimal(name, "autoscale")
+        assert run.result.processed_ratio == pytest.approx(1.0, abs=1e-3)
+        assert not workload(name).slo.violations(run.last)
 
     def test_it_saw_the_sink_become_critical_while_the_load_climbed(self) -> None:
         first = minimal("linear", "autoscale").changes[0]
@@ -57,14 +57,14 @@ class TestMinimalDegreesAndTheThreeStepStream:
         assert first.decision.plan["sink"] == -(-first.before["sink"] * figures["GAL"]["sink"] // 1)  # equation 11
 
     def test_the_sink_follows_the_load_to_the_experts_eight_and_back_to_one(self) -> None:
-        told = minimal("linear", "autoscale")
-        sinks = [cycle.decision.plan["sink"] for cycle in told.changes]
+        run = minimal("linear", "autoscale")
+        sinks = [cycle.decision.plan["sink"] for cycle in run.changes]
 
         assert max(sinks) == 8
         peak = sinks.index(8)
         assert sinks[: peak + 1] == sorted(sinks[: peak + 1])
         assert sinks[-1] == 1
-        assert all(cycle.decision.plan["intermediate"] == 1 for cycle in told.cycles)
+        assert all(cycle.decision.plan["intermediate"] == 1 for cycle in run.cycles)
 
 
 class TestExpertDegrees:
@@ -88,20 +88,20 @@ class TestSuddenPeaks:
     """The 5-step stream: nothing announces a peak."""
 
     def test_storm_does_not_recover_when_the_peak_is_over(self) -> None:
-        told = minimal("linear_peaks", "storm_default")
-        after = told.at(1020.0).samples[-1]  # low again since 720 s
+        run = minimal("linear_peaks", "storm_default")
+        after = run.at(1020.0).samples[-1]  # low again since 720 s
         assert mean(after.processing_latency_ms) > 30e3
 
     def test_autoscale_works_off_the_queue_of_the_first_peak_and_is_ready_for_the_second(self) -> None:
-        told = minimal("linear_peaks", "autoscale")
-        peak, between, second = told.at(480.0), told.at(1020.0), told.at(1320.0)
+        run = minimal("linear_peaks", "autoscale")
+        peak, between, second = run.at(480.0), run.at(1020.0), run.at(1320.0)
 
         assert peak.decision.plan["sink"] == 8
         assert mean(peak.samples[-1].processing_latency_ms) > 2e3
         for calm in (between, second):
             assert not workload("linear_peaks").slo.violations(calm.samples[-1])
         assert between.decision.plan["sink"] < second.decision.plan["sink"] < 8
-        assert told.result.processed_ratio == pytest.approx(1.0, abs=1e-3)
+        assert run.result.processed_ratio == pytest.approx(1.0, abs=1e-3)
 
 
 class TestAdvertisingTopology:
@@ -126,8 +126,8 @@ class TestAdvertisingTopology:
         """Best fit packs what is left; the default scheduler spreads it over all six."""
         fixed, steered = expertly("advertising", "storm_default"), expertly("advertising", "autoscale")
 
-        def machines(told: Story) -> int:
-            placement = told.cycles[-1].decision.plan.placement
+        def machines(run: Story) -> int:
+            placement = run.cycles[-1].decision.plan.placement
             assert placement is not None
             return len({machine for machines in placement.values() for machine in machines})
 

@@ -14,7 +14,7 @@ from penstock.model import Cycle, ReasonCode, Slo
 from penstock.policies import POLICIES
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.stores.memory import MemoryStore
-from stories import backlog, degrees, mean, steady, tell
+from stories import backlog, degrees, mean, simulated, steady
 
 EVERY, ASLEEP, LIMIT = 30.0, 300.0, 360.0  # six minutes are the shortest limit of the paper's Fig. 11
 RATE = 160e3  # 40 % of what the paper's largest configurations carry, as in its Fig. 11
@@ -64,11 +64,11 @@ def phase(cycle: Cycle) -> str | None:
 
 
 def test_the_throughput_comes_first_then_the_backlog() -> None:
-    told = wake_up("autrascale_plus")
+    run = wake_up("autrascale_plus")
 
-    assert backlog(told.cycles[0].samples[-1]) > 30e6
-    assert phase(told.cycles[0]) == "throughput optimisation"
-    begun = next(cycle for cycle in told.cycles if phase(cycle) == "event latency optimisation")
+    assert backlog(run.cycles[0].samples[-1]) > 30e6
+    assert phase(run.cycles[0]) == "throughput optimisation"
+    begun = next(cycle for cycle in run.cycles if phase(cycle) == "event latency optimisation")
     assert degrees(begun.before) == (2, 3, 9, 8)  # what keeps up with 160k records/s
 
 
@@ -83,20 +83,20 @@ def test_the_target_throughput_is_that_of_the_backlog_model() -> None:
 
 
 def test_one_more_source_drains_it_within_the_limit() -> None:
-    told = wake_up("autrascale_plus")
-    begun = next(cycle for cycle in told.cycles if phase(cycle) == "event latency optimisation")
+    run = wake_up("autrascale_plus")
+    begun = next(cycle for cycle in run.cycles if phase(cycle) == "event latency optimisation")
 
     assert degrees(begun.decision.plan) == (3, 3, 9, 8)
-    assert told.at - begun.t <= LIMIT
+    assert run.at - begun.t <= LIMIT
 
 
 def test_then_the_job_goes_back_to_the_small_plan_and_is_inside_its_targets() -> None:
-    told = wake_up("autrascale_plus")
-    back = next(cycle for cycle in told.cycles if cycle.decision.reason.code is ReasonCode.RESTORE)
+    run = wake_up("autrascale_plus")
+    back = next(cycle for cycle in run.cycles if cycle.decision.reason.code is ReasonCode.RESTORE)
 
-    assert back.t == told.at
+    assert back.t == run.at
     assert degrees(back.decision.plan) == (2, 3, 9, 8)
-    calm = [cycle for cycle in told.cycles if cycle.t >= back.t + 120.0]
+    calm = [cycle for cycle in run.cycles if cycle.t >= back.t + 120.0]
     assert not any(cycle.changed for cycle in calm)
     assert not any(SLO.violations(cycle.samples[-1]) for cycle in calm)
 
@@ -118,10 +118,10 @@ def test_the_lightweight_transfer_needs_a_few_trials_at_the_second_rate_of_query
     change = 6 * 3600.0
     trace = steps((20e3, 28e3), change, "step")
     chosen = replace(workload("nexmark_q5"), slo=Slo(processing_latency="200 ms"), trace=trace)
-    told = tell(chosen, "autrascale_plus", {"policy_running_time": 900.0}, seed=seed)
-    trials = [c for c in told.since(change + 60.0) if c.decision.reason.code is ReasonCode.EXPLORE]
+    run = simulated(chosen, "autrascale_plus", {"policy_running_time": 900.0}, seed=seed)
+    trials = [c for c in run.since(change + 60.0) if c.decision.reason.code is ReasonCode.EXPLORE]
 
     assert {phase(cycle) for cycle in trials} == {"transfer"}
     assert len(trials) < 8  # the bootstrap set alone would be eight
-    assert mean(told.last.processing_latency_ms) < 200.0
-    assert told.cycles[-1].decision.figures["score"] >= 0.9
+    assert mean(run.last.processing_latency_ms) < 200.0
+    assert run.cycles[-1].decision.figures["score"] >= 0.9

@@ -11,7 +11,7 @@ import pytest
 from penstock.cli.workloads import workload
 from penstock.load.curves import steps
 from penstock.model import Cycle, ReasonCode, Slo
-from stories import Story, backlog, degrees, mean, steady, tell, throughput
+from stories import Story, backlog, degrees, mean, simulated, steady, throughput
 
 PATIENT = {
     "policy_running_time": 1500.0
@@ -24,7 +24,7 @@ class TestWordCountFromAllOnes:
     @staticmethod
     @cache
     def story() -> Story:
-        return tell(steady("wordcount", 350e3, 4200.0), "autrascale", PATIENT)
+        return simulated(steady("wordcount", 350e3, 4200.0), "autrascale", PATIENT)
 
     def test_one_window_shows_what_each_instance_could_do_if_it_never_waited(self) -> None:
         seen = self.story().cycles[0]
@@ -60,9 +60,9 @@ class TestWordCountFromAllOnes:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_noise_of_another_day_leads_to_the_same_base(seed: int) -> None:
-    told = tell(steady("wordcount", 350e3, 1620.0), "autrascale", PATIENT, seed=seed)
-    assert told.cycles[-1].decision.reason.code is ReasonCode.EXPLORE  # throughput optimisation is over
-    assert tuple(told.cycles[-1].decision.figures["throughput_parallelism"].values()) == (3, 4, 12, 10)
+    run = simulated(steady("wordcount", 350e3, 1620.0), "autrascale", PATIENT, seed=seed)
+    assert run.cycles[-1].decision.reason.code is ReasonCode.EXPLORE  # throughput optimisation is over
+    assert tuple(run.cycles[-1].decision.figures["throughput_parallelism"].values()) == (3, 4, 12, 10)
 
 
 class TestYahooBehindASlowStore:
@@ -74,34 +74,34 @@ class TestYahooBehindASlowStore:
         chosen = steady("yahoo", 60e3, 2400.0, slo=Slo())  # only to keep up is asked for, which cannot be had
         topology = chosen.job.topology
         roomy = replace(topology, operators=tuple(replace(operator, max=400) for operator in topology.operators))
-        return tell(replace(chosen, job=replace(chosen.job, topology=roomy)), policy)
+        return simulated(replace(chosen, job=replace(chosen.job, topology=roomy)), policy)
 
     def test_ds2_grows_to_the_bound_and_gains_nothing(self) -> None:
-        told = self.story("ds2")
-        windows = [cycle.decision.plan["window"] for cycle in told.changes]
+        run = self.story("ds2")
+        windows = [cycle.decision.plan["window"] for cycle in run.changes]
 
         assert windows == sorted(windows)
-        assert told.end == (4, 2, 1, 1, 400)
-        assert throughput(told.last) == pytest.approx(35e3, rel=0.02)
+        assert run.end == (4, 2, 1, 1, 400)
+        assert throughput(run.last) == pytest.approx(35e3, rel=0.02)
 
     def test_autrascale_looks_back_to_the_step_that_got_as_much_through_with_the_least(self) -> None:
-        told = self.story("autrascale")
-        steps = told.cycles[-1].decision.figures["steps"]
+        run = self.story("autrascale")
+        steps = run.cycles[-1].decision.figures["steps"]
 
-        assert [step for step, _ in steps][:2] == [[1, 1, 1, 1, 1], list(told.end)]
-        assert told.end[:4] == (4, 2, 1, 1)
-        assert told.end[4] == pytest.approx(34, abs=1)
-        assert all(reached < 1.05 * throughput(told.last) for _, reached in steps)
-        assert throughput(told.last) == pytest.approx(35e3, rel=0.02)
+        assert [step for step, _ in steps][:2] == [[1, 1, 1, 1, 1], list(run.end)]
+        assert run.end[:4] == (4, 2, 1, 1)
+        assert run.end[4] == pytest.approx(34, abs=1)
+        assert all(reached < 1.05 * throughput(run.last) for _, reached in steps)
+        assert throughput(run.last) == pytest.approx(35e3, rel=0.02)
 
     def test_having_looked_back_it_never_moves_again(self) -> None:
-        told = self.story("autrascale")
-        assert told.changes[-1].decision.reason.code is ReasonCode.RESTORE
-        assert told.changes[-1].t < 1500.0
+        run = self.story("autrascale")
+        assert run.changes[-1].decision.reason.code is ReasonCode.RESTORE
+        assert run.changes[-1].t < 1500.0
 
 
 class TestNexmarkAtAHigherRate:
-    """Query 5 is trained at 20k records/s; then 28k arrive. Told three times, as noise has a say in it.
+    """Query 5 is trained at 20k records/s; then 28k arrive. Run three times, as noise matters.
 
     200 ms are asked for, since 500 ms end the search with its first sample, which leaves no model to teach from. At 25k
     the plan of 20k still does, and at 30k eighteen windows are nearly busy all the time, which 20k says little about:
@@ -116,9 +116,9 @@ class TestNexmarkAtAHigherRate:
     def story(cls, seed: int, *rates: float) -> Story:
         query = workload("nexmark_q5")
         chosen = replace(query, slo=Slo(processing_latency="200 ms"), trace=steps(rates, cls.CHANGE, "step"))
-        return tell(chosen, "autrascale", {"policy_running_time": 900.0}, seed=seed)
+        return simulated(chosen, "autrascale", {"policy_running_time": 900.0}, seed=seed)
 
-    def told(self, seed: int) -> Story:
+    def run(self, seed: int) -> Story:
         return self.story(seed, self.FIRST, self.SECOND)
 
     @staticmethod
@@ -128,13 +128,13 @@ class TestNexmarkAtAHigherRate:
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_the_first_rate_costs_the_whole_bootstrap_set_and_some_steps_of_search(self, seed: int) -> None:
-        trials = self.trials(cycle for cycle in self.told(seed).cycles if cycle.t <= self.CHANGE)
+        trials = self.trials(cycle for cycle in self.run(seed).cycles if cycle.t <= self.CHANGE)
         assert trials[:8] == ["bootstrap"] * 8
         assert set(trials[8:]) == {"bayesian optimisation"}
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_the_second_rate_begins_from_the_model_of_the_first(self, seed: int) -> None:
-        later = self.told(seed).since(self.CHANGE + 60.0)
+        later = self.run(seed).since(self.CHANGE + 60.0)
         transferred = next(c for c in later if c.decision.reason.code is ReasonCode.EXPLORE)
 
         assert transferred.decision.figures["phase"] == "transfer"
@@ -142,14 +142,14 @@ class TestNexmarkAtAHigherRate:
         assert tuple(transferred.decision.figures["throughput_parallelism"].values()) == (1, 18)
 
     def test_what_was_learnt_saves_more_than_half_of_the_trials_of_a_search_from_nothing(self) -> None:
-        taught = sum(len(self.trials(self.told(seed).since(self.CHANGE + 60.0))) for seed in self.SEEDS)
+        taught = sum(len(self.trials(self.run(seed).since(self.CHANGE + 60.0))) for seed in self.SEEDS)
         untaught = sum(len(self.trials(self.story(seed, self.SECOND).cycles)) for seed in self.SEEDS)
         assert taught < untaught / 2
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_both_rates_end_inside_the_target(self, seed: int) -> None:
         for t in (self.CHANGE, 2 * self.CHANGE):
-            there = self.told(seed).at(t)
+            there = self.run(seed).at(t)
             assert there.decision.reason.code is ReasonCode.STEADY
             assert mean(there.samples[-1].processing_latency_ms) < 200.0
             assert there.decision.figures["score"] >= 0.9

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from stories import Story, mean, tell
+from stories import Story, mean, simulated
 
 SECOND = 1.0
 TRAINED = 200.0  # seconds, as in the paper
@@ -15,7 +15,7 @@ TRAINED = 200.0  # seconds, as in the paper
 
 @cache
 def story(name: str, policy: str = "dp_stream") -> Story:
-    return tell(name, policy, interval=f"{SECOND} s")
+    return simulated(name, policy, interval=f"{SECOND} s")
 
 
 JOBS = ("dp_wordcount", "dp_top_n")
@@ -63,8 +63,8 @@ def test_instances_follow_the_rate_up_and_down() -> None:
 
 def test_a_new_instance_joins_the_workers_that_are_in_use() -> None:
     """The default scheduler has spread the three over three of four supervisors."""
-    told = story("dp_wordcount")
-    before, after = told.changes[0].before.placement, told.changes[0].decision.plan.placement
+    run = story("dp_wordcount")
+    before, after = run.changes[0].before.placement, run.changes[0].decision.plan.placement
     assert before is not None
     assert after is not None
     used = {worker for places in before.values() for worker in places}

@@ -7,7 +7,7 @@ from functools import cache
 from penstock.cli.workloads import workload
 from penstock.guards import only
 from penstock.model import Cycle, Plan, ReasonCode
-from stories import Story, tell
+from stories import Story, simulated
 
 FIRST_SURGE, SECOND_SURGE = (1320.0, 1860.0), (3480.0, 4140.0)  # from the calm to the height, in seconds
 PATIENCE = 300.0
@@ -15,7 +15,7 @@ PATIENCE = 300.0
 
 @cache
 def evening(guarded: bool = True) -> Story:
-    return tell("clicks", "threshold", guards={} if guarded else only())
+    return simulated("clicks", "threshold", guards={} if guarded else only())
 
 
 def shrinks(cycle: Cycle) -> bool:
@@ -69,10 +69,10 @@ def test_nothing_shrinks_below_what_was_needed_in_the_last_five_minutes() -> Non
 
 
 def test_after_the_evening_the_plan_is_small_again() -> None:
-    told = evening()
-    most = max(cycle.decision.plan.total for cycle in told.cycles)
+    run = evening()
+    most = max(cycle.decision.plan.total for cycle in run.cycles)
     assert most > 25
-    assert told.cycles[-1].decision.plan.total < most / 2
+    assert run.cycles[-1].decision.plan.total < most / 2
 
 
 def test_guards_cost_some_cores_and_spare_changes_and_violations() -> None:

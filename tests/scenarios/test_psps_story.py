@@ -9,7 +9,7 @@ import pytest
 from penstock.cli.workloads import workload
 from penstock.model import Plan
 from penstock.runs.result import Result
-from stories import Story, beginning, mean, tell
+from stories import Story, beginning, mean, simulated
 
 TD = 30.0
 
@@ -17,7 +17,7 @@ TD = 30.0
 @cache
 def story(name: str, policy: str = "psps", each: int = 1) -> Story:
     names = workload(name).job.topology.names
-    return tell(beginning(name, Plan(dict.fromkeys(names, each))), policy, interval=f"{TD} s")
+    return simulated(beginning(name, Plan(dict.fromkeys(names, each))), policy, interval=f"{TD} s")
 
 
 def lost(result: Result) -> int:
@@ -61,10 +61,10 @@ class TestTweets:
             assert figures["replicas"][name] == -(-to_process * figures["et"][name] // (1e3 * TD))
 
     def test_replicas_rise_and_fall_with_each_surge(self) -> None:
-        told = story("twitter")
+        run = story("twitter")
         for calm, surge in ((30.0, 210.0), (360.0, 510.0), (690.0, 930.0)):
-            assert told.at(calm).decision.plan.total < 12
-            assert told.at(surge).decision.plan.total > 24
+            assert run.at(calm).decision.plan.total < 12
+            assert run.at(surge).decision.plan.total > 24
 
     def test_while_it_catches_up_more_are_awake_than_an_anxious_operator_would_have_bought(self) -> None:
         """The paper saw it too, at 900 s: a queue is worked off on top of what arrives."""

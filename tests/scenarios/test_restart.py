@@ -61,7 +61,7 @@ class Run:
         decisions = []
         while cluster.now() < (self.trace.seconds if until is None else until):
             cluster.advance(self.every)
-            decisions.append(told(loop.run_once()))
+            decisions.append(as_json(loop.run_once()))
         return decisions
 
     def carry_on(self, store: Store) -> list[Any]:
@@ -96,7 +96,7 @@ RUNS = {
 }
 
 
-def told(cycle: Cycle) -> Any:
+def as_json(cycle: Cycle) -> Any:
     """All that a decision says, as JSON: every figure to its last digit."""
     decision = cycle.decision
     return json.loads(json.dumps([

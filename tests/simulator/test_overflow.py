@@ -59,7 +59,7 @@ def test_unbounded_queues_grow_until_records_time_out_and_come_again() -> None:
     cluster, sample = overloaded(engine)
     assert sample.backlog == 0  # the source holds nothing back
     assert queue(sample, "work") == pytest.approx(30.0 * 100, rel=0.05)  # as much as can be done in time
-    assert cluster.total.dropped.sum() == cluster.total.replayed[0] + cluster.state.limbo.sum() > 0
+    assert cluster.total.dropped.sum() == cluster.total.replayed[0] + cluster.state.unacknowledged.sum() > 0
     # What is sent again comes on top: a job that is too small never catches up by itself.
     read = sample.operators["read"].records_in
     assert read is not None
@@ -71,7 +71,7 @@ def test_a_job_that_times_out_recovers_once_the_load_is_gone() -> None:
     cluster = SimulatedCluster(job, steps((150.0, 10.0), 300.0), Slo())
     cluster.advance(600.0)
     assert queue(cluster.read()[-1], "work") <= 1
-    assert cluster.state.limbo.sum() == 0
+    assert cluster.state.unacknowledged.sum() == 0
     assert int(cluster.total.left[0]) == int(cluster.total.offered.sum())  # late, but every one of them
 
 

@@ -137,9 +137,9 @@ REFUSED = [
     ("operators/0/min", 50, "operators[0].min must not exceed max, but 50 > 40"),
     ("operators/1/max", True, "operators[1].max must be a whole number, not true"),
     ("operators/1/cpu_cores", -1, "operators[1].cpu_cores must be a finite number of at least 0, not -1"),
-    ("slo/processing_latency_ms", 0, "slo.processing_latency_ms must be more than 0, not 0"),
+    ("slo/processing_latency_ms", 0, "slo.processing_latency_ms must be positive, not 0"),
     ("slo/drain_seconds", -5, "slo.drain_seconds must be a finite number of at least 0, not -5"),
-    ("slo/drain_seconds", 1e300, "slo.drain_seconds must be a time that ends one day, not 1e+300"),
+    ("slo/drain_seconds", 1e300, "slo.drain_seconds must be shorter than a million years, not 1e+300"),
     ("executors", -1, "executors must be a whole number of at least 0, not -1"),
     ("source_partitions", 0, "source_partitions must be a whole number of at least 1, not 0"),
     ("workers", [{"name": "a", "cores": -1}], "workers[0].cores must be a finite number of at least 0, not -1"),
@@ -157,7 +157,7 @@ REFUSED = [
     ("samples/0/event_latency_ms", True, "samples[0].event_latency_ms must be a number, not true"),
     ("samples/0/event_latency_ms", -1, "samples[0].event_latency_ms must be a finite number of at least 0, not -1"),
     ("samples/0/event_latency_ms", {"p95": "x"}, 'samples[0].event_latency_ms.p95 must be a number, not "x"'),
-    ("operators/0/name", 3, "operators[0].name must be a text, not 3"),
+    ("operators/0/name", 3, "operators[0].name must be a string, not 3"),
     ("operators/0/name", "", "operators[0].name must be a word, not ''"),
     (
         "operators/0/actuation",
@@ -226,8 +226,8 @@ REFUSED = [
         "samples[0].operators.split.records_from: 'count' is not a parent of split. There is: nothing",
     ),
     ("samples/1/input_rate", {"count": 3}, "samples[1].input_rate: 'count' is not a root. There is: split"),
-    ("samples/0/t", 11, "samples[1].t must not lie before that of the sample before it, but 10 < 11"),
-    ("samples", [], "samples must hold at least one that is not warm_up"),
+    ("samples/0/t", 11, "samples[1].t must not be earlier than that of the sample before it, but 10 < 11"),
+    ("samples", [], "samples must contain at least one without warm_up"),
 ]
 
 

@@ -32,12 +32,12 @@ def test_a_killed_process_loses_at_most_the_cycle_it_was_in(url: str) -> None:
                 recorder.stdout.readline()
             recorder.kill()
             rest = recorder.stdout.read().splitlines()
-        told = kept + lines_until_the_kill + len(rest)
+        reported = kept + lines_until_the_kill + len(rest)
         store = SqlStore(url)
         numbers = [cycle.t for cycle in store.recent(10_000)]
         kept = len(numbers)
         assert numbers == list(range(1, kept + 1))
-        assert told <= kept <= told + 1
+        assert reported <= kept <= reported + 1
         assert store.state("learner") == {"seen": kept}
         store.close()
 

@@ -1,1 +1,1 @@
-"""The command line. Each command imports what it needs when it runs, so that help answers at once."""
+"""The command line. Each command imports what it needs when it runs, so that help answers immediately."""

@@ -44,16 +44,17 @@ def bench(
         ),
     ] = None,
     peak: Annotated[float | None, offer("Scale the loads to this highest rate, in records/s.", panel=LOAD)] = None,
-    compress: Annotated[float, offer("Let the loads pass so many times as fast.", panel=LOAD)] = 1.0,
-    seconds: Annotated[float | None, offer("End each run after so many simulated seconds.", panel=LOAD)] = None,
-    seeds: Annotated[int, offer(f"Run each policy on each load so many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
-    seed: Annotated[int, offer("The first of them.", panel=RUN, min=0)] = 0,
+    compress: Annotated[float, offer("Speed the loads up by this factor.", panel=LOAD)] = 1.0,
+    seconds: Annotated[float | None, offer("End each run after this many simulated seconds.", panel=LOAD)] = None,
+    seeds: Annotated[int, offer(f"Run each policy on each load this many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
+    seed: Annotated[int, offer("The first seed.", panel=RUN, min=0)] = 0,
     interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
     change: Annotated[
-        ChangeOption | None, offer("What a new plan costs; each policy's and engine's own way.", panel=RUN)
+        ChangeOption | None,
+        offer("How a new plan is put in force; by default as each policy's paper or the engine does.", panel=RUN),
     ] = None,
     master: Annotated[
-        str, offer(f"Spark that does it (local[2]), or {NONE}: one after the other in this process.", panel=RUN)
+        str, offer(f"Spark to run on (local[2]), or {NONE} for sequential runs in this process.", panel=RUN)
     ] = "local[2]",
     json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`penstock policies`, `guards`, `forecasters` and `workloads`: what there is."""
+"""`penstock policies`, `guards`, `forecasters` and `workloads`: lists of what is available."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def forecasters(name: Name = None, json: AsJson = False) -> None:
 
 
 def workloads(name: Name = None, json: AsJson = False) -> None:
-    """List the jobs that come with Penstock, on what each runs, with their targets and loads.
+    """List the jobs that come with Penstock, with their targets and loads, and what each runs on.
 
     Example: penstock workloads wordcount
     """

@@ -1,4 +1,4 @@
-"""What several commands are told about: which load, which policy, which guards."""
+"""Options that several commands share: load, policy, guards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class ChangeOption(StrEnum):
-    """What a new plan costs, as the simulator names it; spelt out here so that help need not import it."""
+    """How a new plan is put in force. The simulator's names are repeated here so that help need not import it."""
 
     LIVE = "live"
     RESTART = "restart"
@@ -80,7 +80,7 @@ def policy_and_options(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def curve(name: str, peak: float) -> Trace:
-    """A curve of that name, or else the file of that name, with that highest rate."""
+    """The curve or else the file of this name, scaled to this highest rate."""
     from penstock.load.curves import CURVES
     from penstock.load.trace import read_trace
 

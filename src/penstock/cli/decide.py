@@ -39,13 +39,13 @@ def decide(
     observation = as_if_concurrent(read.observation)
     try:
         decision = think(chosen, vetting, observation, fresh=len(observation.samples))
-    except Exception as error:  # as in the loop: whatever a policy does, the user gets one sentence
+    except Exception as error:  # as in the loop: whatever fails in a policy, the user gets one sentence
         raise PenstockError(f"policy {policy} failed on this snapshot: {sentence(error)}") from error
     print_json(decision_json(decision, explain))
 
 
 def _own(policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are meant for this policy: those that it has, and those that nobody has, to be refused."""
+    """The options for this policy: those that it has, and those that no policy has, which are then refused."""
     from penstock.policies import POLICIES
 
     def has(name: str) -> set[str]:

@@ -20,9 +20,11 @@ def demo(
         float | None,
         typer.Option(help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.", min=10.0),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is random in the simulator.", min=0)] = 0,
-    report: Annotated[Path, typer.Option(help="The folder that the report goes to.")] = Path("out/demo"),
-    fast: Annotated[bool, typer.Option("--fast", help="Simulator: do not slow down for the eyes.")] = False,
+    seed: Annotated[int, typer.Option(help="The seed of the simulator's random numbers.", min=0)] = 0,
+    report: Annotated[Path, typer.Option(help="The folder of the report.")] = Path("out/demo"),
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Run the simulator at full speed, not at one that can be watched.")
+    ] = False,
 ) -> None:
     """Watch a policy steer a job through a surge: a real Spark job of a minute or two, or hours of a simulated one.
 

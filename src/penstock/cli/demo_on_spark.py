@@ -38,7 +38,7 @@ POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
 
 @dataclass(frozen=True)
 class Setting:
-    """What suits an engine."""
+    """The intervals that suit an engine, and its name for people."""
 
     interval: str
     batch_seconds: float
@@ -50,14 +50,14 @@ SETTINGS = {
     "realtime": Setting("2.5 s", 2.0, "Spark real-time mode on Kafka"),
 }
 MOST = 12
-"""Instances of an operator: more are of no use on a laptop."""
+"""The most instances of an operator: more are of no use on a laptop."""
 SECONDS_AN_OPERATOR = 1.5
-"""What the target of a job in micro-batches grows by with each operator: each is one more stage to plan."""
+"""The target of a job in micro-batches, for each of its operators: each is one more stage to plan and run."""
 
 JUST_BUSY = {Execution.CONCURRENT: 0.5, Execution.SEQUENTIAL: 1.0}
-"""How busy the first plan may be. In micro-batches, what every batch costs leaves some room as it is."""
+"""How busy the first plan may be. Sequentially, the overhead of batches leaves some headroom as it is."""
 
-# A demo lives a minute: what takes minutes by default takes seconds here.
+# A demo takes a minute: what takes minutes by default takes seconds here.
 GUARDS: dict[str, dict[str, Any] | None] = {
     "patience": {"seconds": 6.0},
     "stabilisation": {"seconds": 2.0},
@@ -67,7 +67,7 @@ GUARDS: dict[str, dict[str, Any] | None] = {
 
 
 def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, report: Path) -> None:
-    """Run a workload under its load, in so many seconds if they are given, and tell how it went."""
+    """Run a workload under its load, in this many seconds if they are given, and report the result."""
     POLICIES.create(policy, POLICY_OPTIONS.get(policy))  # refuses a wrong name before anything starts
     chosen = job(name)
     console, folder = Console(highlight=False), ReportFolder(report)
@@ -110,7 +110,7 @@ def _within(topology: Topology, plan: Plan) -> Plan:
 
 
 def _slo(chosen: SparkWorkload, execution: Execution) -> Slo:
-    """The target of the job is one for operators that run concurrently."""
+    """The target of the job, which is meant for operators that run concurrently, or a longer one for micro-batches."""
     if execution is Execution.CONCURRENT:
         return chosen.slo
     return Slo(event_latency=f"{SECONDS_AN_OPERATOR * len(chosen.service_ms):g} s")
@@ -138,8 +138,8 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
 
 
 def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival | None:
-    """A fixed plan takes no less than a minute more to run: the simulator says what to expect of it, with the service
-    times just measured. What it costs needs no measurement."""
+    """The expected result of a fixed plan, simulated with the service times just measured, as another run would take
+    another minute."""
     topology = run.pipeline(NOWHERE, NOWHERE).topology()
     measured = twin(name, topology, samples, run.place.execution, SETTINGS[run.place.engine].batch_seconds)
     return None if measured is None else Rival(fixed, under_fixed_plan(measured, fixed, run.trace, run.slo))
@@ -148,7 +148,7 @@ def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival
 def _screen(
     stack: ExitStack, name: str, run: LiveRun, recorder: Recorder, fixed: Plan, console: Console
 ) -> Callable[[Cycle], None]:
-    """A live view for a terminal, a line now and then for everything else."""
+    """A live view on a terminal; otherwise a line for each cycle."""
     engine = SETTINGS[run.place.engine].words
     if console.is_terminal:
         title = f"{run.policy} steers {name} on {engine}"

@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.6}}
 
 
 def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) -> None:
-    """A workload under its load on the simulator, ten cycles a second or, if `fast`, as quickly as it goes."""
+    """Run a workload under its load on the simulator, at ten cycles a second or, if `fast`, at full speed."""
     from rich.console import Console
 
     from penstock.cli.running import show, verdict
@@ -63,8 +63,8 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
 
 
 def _rival(simulation: Simulation) -> Rival:
-    """The same job, load and seed under a plan sized for the peak that nobody touches."""
-    from penstock.cli.progress import Progress
+    """The same job, load and seed under a fixed plan sized for the peak."""
+    from penstock.cli.progress import ProgressBar
     from penstock.guards import only
     from penstock.report.story import Rival
 
@@ -78,12 +78,12 @@ def _rival(simulation: Simulation) -> Rival:
         guards=only(),
         forecaster=None,
     )
-    with Progress("a fixed plan, to compare with", workload.trace.seconds) as progress:
+    with ProgressBar("a fixed plan, to compare with", workload.trace.seconds) as progress:
         return Rival(plan, fixed.run(progress))
 
 
 def _watch(simulation: Simulation, folder: ReportFolder, console: Console, frame_seconds: float, rival: Rival) -> Story:
-    """Run the policy before the eyes of whoever sits at the terminal; else say now and then how far it is."""
+    """Run the policy with a live view on a terminal, otherwise with some lines of progress."""
     from rich.live import Live
 
     from penstock.cli.pace import Pace

@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: once to end it in good order, twice to end it at once."""
+"""Ctrl-C during a run: the first ends it cleanly, the second immediately."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Interrupt:
-    """Within it, the first Ctrl-C only sets `asked`; whoever runs looks at it between two cycles."""
+    """A context in which the first Ctrl-C only sets `asked`, which a run checks between two cycles."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -19,7 +19,7 @@ class Interrupt:
         return self.asked
 
     def __enter__(self) -> Interrupt:
-        if threading.current_thread() is threading.main_thread():  # signals reach no other
+        if threading.current_thread() is threading.main_thread():  # signals reach only the main thread
             self._before = signal.signal(signal.SIGINT, self._ask)
         return self
 

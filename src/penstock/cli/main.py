@@ -54,7 +54,7 @@ def penstock(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code. What a user can mend is one line, never a traceback."""
+    """Run one command and return its exit code. An error that a user can fix is one line, never a traceback."""
     logging.basicConfig(format="penstock: %(message)s")
     try:
         code = get_command(app).main(list(arguments), prog_name="penstock", standalone_mode=False)
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left. Python would complain when it closes the pipe: let it close another one.
+        # The reader of our output is gone. Python would complain when it closes the pipe: let it close another one.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     return code if isinstance(code, int) else 0
@@ -78,5 +78,5 @@ def _complain(sentence: str) -> int:
 
 
 def main() -> None:
-    sys.path.append("")  # my_policy:MyPolicy is found in the folder one is in; last, so that it shadows nothing
+    sys.path.append("")  # my_policy:MyPolicy is found in the working directory; last, so that it shadows nothing
     sys.exit(run(sys.argv[1:]))

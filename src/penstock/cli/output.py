@@ -1,4 +1,4 @@
-"""What the commands share in how they answer."""
+"""Output and exit codes of the commands."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import typer
 
 BROKEN_PIPE, WRONG_INPUT, RUNS_FAILED, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes: the first is what typer and rich give for it, the last 128 plus the signal, as shells count."""
+"""Exit codes: the first is that of typer and rich, the last is 128 plus the signal, as in shells."""
 
 
 def print_json(value: Any) -> None:
-    """One JSON document. NaN and infinity are not JSON: they are a mistake by whoever hands them here."""
+    """Print one JSON document. NaN and infinity are not JSON and raise an error."""
     typer.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
 def talks_to_a_person() -> bool:
-    """Whether standard error is a terminal: progress and live views go there or not at all."""
+    """Whether standard error is a terminal."""
     return sys.stderr.isatty()

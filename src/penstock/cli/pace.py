@@ -1,4 +1,4 @@
-"""Slows a simulation down to what eyes can follow."""
+"""Slows a simulation down to a speed that can be watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from penstock.control.clock import Stopwatch
 
 
 class Pace:
-    """Lets frames follow each other no faster than every `seconds`; 0 does not wait at all."""
+    """Waits so that frames are at least `seconds` apart; 0 does not wait at all."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

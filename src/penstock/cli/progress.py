@@ -1,4 +1,4 @@
-"""Says how far a run is, if it takes long enough for anybody to wonder."""
+"""Shows the progress of a run that takes longer than a moment."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LINE_EVERY_SECONDS = 10.0
 PREPARING = "preparing the simulator (compiled once)"
 
 
-class Progress:
-    """How far it is to `total`. It shows on a thread of its own: the first step may take longest of all."""
+class ProgressBar:
+    """Shows progress towards `total`, from a thread of its own, as the first step may take longest of all."""
 
     def __init__(self, what: str, total: float, preparing: str = PREPARING) -> None:
         self._what = what
@@ -27,13 +27,13 @@ class Progress:
         self._thread = threading.Thread(target=self._show, daemon=True, name="penstock-progress")
 
     def __call__(self, cycle: Cycle) -> None:
-        """Listens to a run, whose total is its seconds."""
+        """Take the time of a cycle as progress, where the total is the seconds of the run."""
         self.reached(cycle.t)
 
     def reached(self, done: float) -> None:
         self._done = done
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         self._thread.start()
         return self
 

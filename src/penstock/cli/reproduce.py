@@ -23,7 +23,7 @@ Todo = list[tuple[str, str, "Callable[[], Item]"]]
 
 
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="Which paper; all of them without it.")] = None,
+    paper: Annotated[str | None, typer.Argument(help="Which paper; all by default.")] = None,
     item: Annotated[str | None, typer.Argument(help="Which table or figure, such as fig2 or table4.")] = None,
     on: Annotated[
         str,
@@ -56,7 +56,7 @@ def reproduce(
 
 @contextmanager
 def _progress() -> Iterator[Say]:
-    """What is going on: beside the tables for a person, as lines for everything else."""
+    """Show what is running: as a status on a terminal, otherwise as lines."""
     from rich.console import Console
 
     if not talks_to_a_person():
@@ -68,7 +68,7 @@ def _progress() -> Iterator[Say]:
 
 @contextmanager
 def _todo(on: str, paper: str | None, item: str | None, say: Say) -> Iterator[Todo]:
-    """The experiments to run, and whatever they need while they do."""
+    """The experiments to run, with what they need while they run."""
     from penstock.papers import catalogue
 
     if on == SIMULATOR:

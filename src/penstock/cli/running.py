@@ -1,4 +1,4 @@
-"""Runs a simulation with everything around it: progress, Ctrl-C, the record, and the report at the end."""
+"""Runs a simulation with progress, Ctrl-C, a record, and a report at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from rich.console import Console
 
 from penstock.cli.interrupt import Interrupt
-from penstock.cli.progress import Progress
+from penstock.cli.progress import ProgressBar
 from penstock.model import Cycle
 from penstock.report.folder import ReportFolder
 from penstock.report.journal import Journal
@@ -23,10 +23,10 @@ Listener = Callable[[Cycle], None]
 
 
 def record(simulation: Simulation, folder: ReportFolder | None) -> Story:
-    """Run to the end, or to the first Ctrl-C; either way the report of what was run is written."""
+    """Run to the end, or to the first Ctrl-C, and write the report in either case."""
     recorder = Recorder(simulation.workload.slo)
     what = f"{simulation.chosen_policy().name} on {simulation.workload.name}"
-    with Progress(what, simulation.workload.trace.seconds) as progress:
+    with ProgressBar(what, simulation.workload.trace.seconds) as progress:
         story = recorded(simulation, recorder, folder, [progress])
         if folder is not None:
             folder.write(story)
@@ -36,7 +36,7 @@ def record(simulation: Simulation, folder: ReportFolder | None) -> Story:
 def recorded(
     simulation: Simulation, recorder: Recorder, folder: ReportFolder | None, others: list[Listener]
 ) -> Story:  # fmt: skip
-    """Run under the eyes of a recorder, a journal if there is a folder, and the `others`."""
+    """Run, and call the recorder, a journal if there is a folder, and the `others` with each cycle."""
     with ExitStack() as stack:
         listeners: list[Listener] = [recorder, *others]
         if folder is not None:
@@ -52,7 +52,7 @@ def recorded(
 
 
 def show(story: Story, folder: ReportFolder | None) -> None:
-    """The tables of a run, and where its picture lies."""
+    """Print the tables of a run, and the path of its picture."""
     console = Console(highlight=False)
     console.print(figures_table(story))
     if story.recorder.change_count:
@@ -63,7 +63,7 @@ def show(story: Story, folder: ReportFolder | None) -> None:
 
 
 def verdict(story: Story) -> str:
-    """The comparison in a sentence, whichever way it went."""
+    """The comparison with the fixed plan in a sentence."""
     assert story.rival is not None
     ours, fixed = story.result, story.rival.result
     saved = 1 - ours.core_seconds / fixed.core_seconds

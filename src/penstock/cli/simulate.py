@@ -37,7 +37,9 @@ def simulate(
         list[str] | None,
         offer("An option of the policy, name=value. Repeatable.", "--policy-option", "-o", panel=POLICY),
     ] = None,
-    forecaster: Annotated[str | None, offer("Who predicts the load; nobody unless given.", panel=POLICY)] = None,
+    forecaster: Annotated[
+        str | None, offer("Which forecaster predicts the load; none by default.", panel=POLICY)
+    ] = None,
     forecaster_option: Annotated[
         list[str] | None, offer("An option of the forecaster, name=value. Repeatable.", panel=POLICY)
     ] = None,
@@ -52,8 +54,8 @@ def simulate(
         Path | None, offer("A load curve: CSV lines of t_seconds,rate. The workload's own if left out.", panel=LOAD)
     ] = None,
     peak: Annotated[float | None, offer("Scale the load to this highest rate, in records/s.", panel=LOAD)] = None,
-    compress: Annotated[float, offer("Let the load pass so many times as fast.", panel=LOAD)] = 1.0,
-    seconds: Annotated[float | None, offer("End after so many simulated seconds.", panel=LOAD)] = None,
+    compress: Annotated[float, offer("Speed the load up by this factor.", panel=LOAD)] = 1.0,
+    seconds: Annotated[float | None, offer("End after this many simulated seconds.", panel=LOAD)] = None,
     slo_processing: Annotated[
         str | None, offer(f'Processing latency, such as "180 ms"; {NONE}: not asked for.', panel=TARGETS)
     ] = None,
@@ -66,24 +68,25 @@ def simulate(
     slo_statistic: Annotated[
         str | None, offer(f"Which figure of the latency counts: {', '.join(STATISTICS)}.", panel=TARGETS)
     ] = None,
-    seed: Annotated[int, offer("Of all that is random; the same seed, the same run.", panel=RUN, min=0)] = 0,
+    seed: Annotated[
+        int, offer("The seed of the random numbers; the same seed gives the same run.", panel=RUN, min=0)
+    ] = 0,
     seeds: Annotated[
-        int | None, offer("Run so many seeds, from --seed on, spread over Spark.", panel=RUN, min=1)
+        int | None, offer("Run this many seeds, from --seed on, spread over Spark.", panel=RUN, min=1)
     ] = None,
     master: Annotated[
-        str, offer(f"Spark for --seeds (local[2]), or {NONE}: one after the other in this process.", panel=RUN)
+        str, offer(f"Spark for --seeds (local[2]), or {NONE} for sequential runs in this process.", panel=RUN)
     ] = "local[2]",
     interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
     mode: Annotated[
         str, offer("active, monitor (decide and record, never act) or off (active).", panel=RUN)
     ] = "active",
-    step: Annotated[float, offer("Seconds that the simulator takes at a time (1).", panel=RUN)] = 1.0,
+    step: Annotated[float, offer("Seconds of a step of the simulator (1).", panel=RUN)] = 1.0,
     change: Annotated[
-        ChangeOption | None, offer("What a new plan costs; the policy's and the engine's own way.", panel=RUN)
+        ChangeOption | None,
+        offer("How a new plan is put in force; by default as the policy's paper or the engine does.", panel=RUN),
     ] = None,
-    store: Annotated[
-        str | None, offer("Remember every cycle in a database, such as sqlite:///run.db.", panel=RUN)
-    ] = None,
+    store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     report: Annotated[
         Path | None,
         offer("Write picture, decisions and page to this folder; without --json to out/WORKLOAD-POLICY.", panel=RUN),
@@ -91,7 +94,7 @@ def simulate(
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=RUN)] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Run a job under a policy in the simulator, and say what came of it.
+    """Run a job under a policy in the simulator, and print the result.
 
     Example: penstock simulate wordcount --policy ds2 --policy-option utilisation=0.7 --report out/wordcount
     """

@@ -1,4 +1,4 @@
-"""Runs a contest with everything around it: progress, Ctrl-C, and what is said of runs that failed."""
+"""Runs a contest with progress and Ctrl-C, and reports runs that failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED, RUNS_FAILED
-from penstock.cli.progress import Progress
+from penstock.cli.progress import ProgressBar
 from penstock.runs.contest import Contest, Standings
 from penstock.runs.sweep import OpensSpark
 
@@ -16,14 +16,14 @@ IN_PROCESS = "none"
 
 
 def held(contest: Contest, master: str) -> Standings:
-    """Run to the end or to the first Ctrl-C."""
+    """Run a contest to the end or to the first Ctrl-C."""
     preparing = "compiling the simulator" if master == IN_PROCESS else f"starting Spark at {master}"
-    with Progress(f"{len(contest):,} runs", len(contest), preparing) as progress, Interrupt() as interrupt:
+    with ProgressBar(f"{len(contest):,} runs", len(contest), preparing) as progress, Interrupt() as interrupt:
         return contest.run(_opener(master), progress.reached, interrupt)
 
 
 def _opener(master: str) -> OpensSpark | None:
-    """How the Spark at that address is started; None: nobody asked for one."""
+    """A function that starts the Spark at that address; None for a run in this process."""
     if master == IN_PROCESS:
         return None
     from penstock.testbed.session import local_session
@@ -32,7 +32,7 @@ def _opener(master: str) -> OpensSpark | None:
 
 
 def standings_json(contest: Contest, standings: Standings) -> dict[str, Any]:
-    """What programs get of every contest beside its own figures. A label tells variants of one policy apart."""
+    """The runs of a contest as JSON values. A label distinguishes variants of one policy."""
     return {
         "runs": [
             {"label": entrant.label, **result.to_json()}
@@ -45,11 +45,11 @@ def standings_json(contest: Contest, standings: Standings) -> dict[str, Any]:
 
 
 def end(standings: Standings) -> None:
-    """Name the runs that failed, and end with the exit code that says so."""
+    """Print the runs that failed, and exit with the code for that."""
     for failure in standings.failures:
         typer.echo(f"penstock: failed: {failure}", err=True)
     if standings.stopped_early:
-        typer.echo("penstock: stopped early, what was run by then is shown", err=True)
+        typer.echo("penstock: stopped early; the runs completed by then are shown", err=True)
         raise typer.Exit(INTERRUPTED)
     if standings.failures:
         raise typer.Exit(RUNS_FAILED)

@@ -13,7 +13,7 @@ OFF = "off"
 
 
 def pairs(field: str, given: Iterable[str]) -> dict[str, str]:
-    """Names and values, the value still as text; the last one of a name counts.
+    """Names and values, the values still as text; the last value of a name counts.
 
     >>> pairs("--policy-option", ["alpha=0.8", "note=a=b"])
     {'alpha': '0.8', 'note': 'a=b'}
@@ -28,7 +28,7 @@ def pairs(field: str, given: Iterable[str]) -> dict[str, str]:
 
 
 def typed(given: Mapping[str, str], known: Iterable[Option]) -> dict[str, Any]:
-    """Values as what they are: JSON where they can be read so, else text; text where the option is a text.
+    """Values parsed as JSON where that is possible, else as text; options of type str stay text.
 
     >>> typed({"alpha": "0.8", "windows": '["22:00-06:00"]', "kind": "fast"}, [])
     {'alpha': 0.8, 'windows': ['22:00-06:00'], 'kind': 'fast'}

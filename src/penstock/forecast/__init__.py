@@ -1,4 +1,4 @@
-"""Predicts load. Each forecaster measures its own error as it goes."""
+"""Forecasters predict load. Each measures its own error as it goes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ State = Mapping[str, Any]
 
 
 class Forecaster(Protocol):
-    """Learns a rate over time and predicts it ahead; deterministic for what it was told.
+    """Learns a rate over time and predicts it ahead; it is deterministic for what it has learnt.
 
     What `state` returns, `restore` takes: a forecaster goes on exactly where it stopped.
     """
@@ -21,14 +21,14 @@ class Forecaster(Protocol):
     source: ClassVar[str] = ""
 
     def learn(self, t: float, rate: float) -> None:
-        """Take the rate measured at `t` seconds; times only grow."""
+        """Learn the rate measured at `t` seconds; each time must be later than the last."""
 
     def predict(self, seconds_ahead: float) -> float | None:
         """The rate that many seconds after the last one learnt, never negative; None before the first."""
 
     @property
     def mean_absolute_error(self) -> float | None:
-        """How far its predictions of the next measurement have been off on average; None before the second."""
+        """The mean error of its predictions of the next measurement; None before the second measurement."""
 
     def state(self) -> State: ...
 

@@ -1,6 +1,6 @@
 """Dp-Stream's network, and the genetic algorithm with simulated annealing that trains it.
 
-Glossary (Dp-Stream, equations 1 to 5 and Algorithm 1; all individuals of a population are computed at once):
+Glossary (Dp-Stream, equations 1 to 5 and Algorithm 1; all individuals of a population are computed together):
 
     S, D        individuals, genes of each: all weights and thresholds of a network, one after the other
     r           (n, w) inputs: n patterns of w successive rates
@@ -25,8 +25,8 @@ LEAST_STEP = 0.02  # mutations shrink with the temperature, down to this share o
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A network with one hidden layer; its weights are genes."""
+class NeuralNetwork:
+    """A neural network with one hidden layer; its weights are genes."""
 
     inputs: int
     hidden: int
@@ -37,7 +37,7 @@ class Network:
         return self.hidden * (self.inputs + 2) + 1
 
     def outputs(self, genes: Floats, patterns: Floats) -> Floats:
-        """What each of S individuals answers to each of n patterns: (S, D), (n, w) -> (S, n)."""
+        """The outputs of each of S individuals for each of n patterns: (S, D), (n, w) -> (S, n)."""
         split = self.hidden * self.inputs
         omega = genes[:, :split].reshape(-1, self.inputs)  # the hidden units of all individuals, one below the other
         thresholds, out = genes[:, split : split + self.hidden], genes[:, split + self.hidden : -1]
@@ -46,18 +46,18 @@ class Network:
         return self._transfer(np.einsum("shn,sh->sn", hidden, out) + genes[:, -1:])  # (2)
 
     def energies(self, genes: Floats, patterns: Floats, targets: Floats) -> Floats:
-        """Equation 3 for each individual."""
+        """E of each individual, by equation 3."""
         error = self.outputs(genes, patterns) - targets
         return np.asarray(0.5 * np.mean(error * error, axis=1))
 
     def _transfer(self, x: Floats) -> Floats:
-        # Half of tanh is the same curve, and cannot overflow.
+        # This is the same curve, written with tanh, which cannot overflow.
         return 0.5 + 0.5 * np.tanh(0.5 * self.steepness * x)
 
 
 @dataclass(frozen=True, slots=True)
 class Annealing:
-    """Algorithm 1's parameters."""
+    """The parameters of Algorithm 1."""
 
     population: int
     iterations: int
@@ -69,13 +69,13 @@ class Annealing:
 
     def train(
         self,
-        network: Network,
+        network: NeuralNetwork,
         patterns: Floats,
         targets: Floats,
         random: np.random.Generator,
         start: Floats | None = None,
     ) -> Floats:
-        """The genes with the least energy ever met. `start` joins the first population: what is known already."""
+        """The genes with the least energy found. `start` holds known genes, which join the first population."""
         people = random.normal(0.0, 1.0, (self.population, network.genes))
         if start is not None:
             people[0] = start
@@ -117,8 +117,8 @@ class Annealing:
 def accepted(rise: Floats, temperature: float, random: np.random.Generator) -> NDArray[np.bool_]:
     """Metropolis' test, equation 4: an individual with less energy than its parent passes, another by chance.
 
-    Equation 5 is read as the partition function it is named after: the chances of the whole population add up to
-    one. Written as printed, an inverse, they would exceed it.
+    Equation 5 is read as the partition function it is named after: the probabilities of the whole population add up
+    to one. As printed, as an inverse, they would exceed it.
     """
     weight = np.exp(-np.maximum(rise, 0.0) / max(temperature, 1e-300))
     chance = weight / weight.sum()

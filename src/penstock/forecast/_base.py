@@ -1,4 +1,4 @@
-"""What every forecaster has in common: the order of time, the floor at zero, the error measured as it goes."""
+"""What every forecaster has in common: growing times, no negative rates, the error measured as it goes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from penstock.model.errors import InvalidValueError, check_required_number
 
 @dataclass
 class OnlineForecaster(Forecaster):
-    """A forecaster only says how it takes a measurement in, how it looks ahead, and what it must remember.
+    """The base of forecasters: one only says how it adds a measurement, how it predicts, and what its state is.
 
-    Before each measurement is taken in, it is predicted; the misses make `error`.
+    Each measurement is predicted before it is added; the differences make `error`.
     """
 
     error: RunningError = field(init=False, default_factory=RunningError)
@@ -50,16 +50,16 @@ class OnlineForecaster(Forecaster):
 
     @abstractmethod
     def _take(self, t: float, rate: float) -> None:
-        """Take in a measurement; `learnt_until` is still the time of the one before."""
+        """Add a measurement; `learnt_until` is still the time of the one before."""
 
     @abstractmethod
     def _ahead(self, seconds: float) -> float:
-        """The rate that long after the last measurement; there is one."""
+        """The rate that many seconds after the last measurement; there is at least one."""
 
     @abstractmethod
     def _memory(self) -> dict[str, Any]:
-        """All that `_take` has changed, as plain JSON values."""
+        """Everything that `_take` has changed, as plain JSON values."""
 
     @abstractmethod
     def _remember(self, memory: Mapping[str, Any]) -> None:
-        """The inverse of `_memory`."""
+        """Restore what `_memory` returned."""

@@ -1,4 +1,4 @@
-"""How far predictions were off: running averages, in constant memory."""
+"""The error of predictions: running averages, in constant memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class RunningError:
-    """Averages over all predictions whose truth is known.
+    """Averages over all predictions that were followed by a measurement.
 
     >>> error = RunningError()
     >>> error.add(predicted=90, measured=100)
@@ -31,23 +31,23 @@ class RunningError:
         self.absolute += (off - self.absolute) / self.count
         self.square += (off * off - self.square) / self.count
         share = off / measured if measured > 0 else math.inf
-        if share < math.inf:  # relative to nothing, or nearly, any error is without measure
+        if share < math.inf:  # relative to 0, or nearly 0, an error has no meaning
             self.relative_count += 1
             self.relative += (share - self.relative) / self.relative_count
 
     @property
     def mean_absolute(self) -> float | None:
-        """MAE, in the unit of what is predicted."""
+        """The mean absolute error (MAE), in the unit of what is predicted."""
         return self.absolute if self.count else None
 
     @property
     def root_mean_square(self) -> float | None:
-        """RMSE, in the unit of what is predicted: large misses weigh more."""
+        """The root mean square error (RMSE), in the unit of what is predicted: large errors weigh more."""
         return math.sqrt(self.square) if self.count else None
 
     @property
     def mean_relative(self) -> float | None:
-        """MRE, as a share of what was measured."""
+        """The mean relative error (MRE), as a share of what was measured."""
         return self.relative if self.relative_count else None
 
     def state(self) -> dict[str, Any]:

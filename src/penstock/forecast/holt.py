@@ -6,11 +6,11 @@ Glossary:
     r      s / s_mean: a step's length in usual steps
     a, b   what a step of that length moves level and trend: 1 - (1 - alpha)^r, 1 - (1 - beta)^r
     reach  the seconds over which the trend still counts: s if undamped, else less
-    e      measured - predicted
+    e      error: measured - predicted
     n      measurements so far
 
-The first ones count for more: a regression over n evenly spaced points moves its level by 2(2n - 1) / n(n + 1) of
-a miss and its trend by 6 / n(n + 1). Starting so, two odd points do not set a trend that takes hours to forget.
+The first measurements count for more: a regression over n evenly spaced points moves its level by 2(2n - 1) / n(n + 1)
+of an error and its trend by 6 / n(n + 1). Started in this way, two outliers do not set a trend that lasts for hours.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from penstock.model.options import option
 class Holt(OnlineForecaster):
     """Smooths level and trend; a damped trend fades the further it looks ahead.
 
-    A measurement that comes late counts for as many usual steps as it has been waited for, so the pace does not
-    depend on how often, or how regularly, one measures.
+    A measurement after a longer step counts for as many usual steps as fit into it, so the pace does not depend on
+    how often, or how regularly, one measures.
 
     >>> forecaster = Holt(damping=1.0)
     >>> for minute in (0, 1, 2, 5):

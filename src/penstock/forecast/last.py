@@ -1,4 +1,4 @@
-"""Tomorrow is like today."""
+"""The naive forecast: the rate stays as it is."""
 
 from __future__ import annotations
 

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from penstock.forecast._annealed import Annealing, Floats, Network
+from penstock.forecast._annealed import Annealing, Floats, NeuralNetwork
 from penstock.forecast._base import OnlineForecaster
 from penstock.model.errors import InvalidValueError, check_required_number, check_whole
 from penstock.model.options import option
 
 LOW, HIGH = 0.2, 0.8
-"""Where the least and the most rate trained on are mapped to: the sigmoid reaches a third of their span further."""
+"""The lowest and the highest rate trained on are mapped to these: the sigmoid reaches a third of the span further."""
 
 EXACT = 1e-9
-"""Rates that differ by a smaller share than this are one rate."""
+"""Rates that differ by a smaller share than this count as equal."""
 
 FURTHEST = 200
-"""Steps ahead after which an iterated prediction has come to rest or to nonsense."""
+"""An iterated prediction looks at most this many steps ahead."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Neural(OnlineForecaster):
     """Dp-Stream's predictor: the last few rates go in, the next one comes out; further ahead, its own answers go in.
 
     The last rate is its prediction until it has seen enough to train on, and while the rate never changes. It
-    trains anew every so often, from what it knew before, and at once when a rate leaves the range it can express.
+    trains again at intervals, from what it knew before, and immediately when a rate leaves the range it can express.
     """
 
     name: ClassVar[str] = "neural"
@@ -67,7 +67,7 @@ class Neural(OnlineForecaster):
             check_required_number(name, getattr(self, name))
         for name in ("crossover", "mutation", "cooling"):
             if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InvalidValueError(name, f"must lie between 0 and 1, not at {getattr(self, name)!r}")
+                raise InvalidValueError(name, f"must be between 0 and 1, not {getattr(self, name)!r}")
 
     @property
     def trained(self) -> bool:
@@ -75,12 +75,12 @@ class Neural(OnlineForecaster):
 
     @property
     def _fewest(self) -> int:
-        """Rates below which a training has no meaning: it needs more patterns than a pattern has inputs."""
+        """The fewest rates to train on: there must be more patterns than a pattern has inputs."""
         return 3 * self.inputs
 
     @property
-    def _network(self) -> Network:
-        return Network(self.inputs, self.hidden, self.steepness)
+    def _network(self) -> NeuralNetwork:
+        return NeuralNetwork(self.inputs, self.hidden, self.steepness)
 
     def _take(self, t: float, rate: float) -> None:
         self._began = t if self._began is None else self._began

@@ -1,4 +1,4 @@
-"""Vets any plan. Each guard is a pure function of a decision and what was observed, with a reason of its own."""
+"""Guards vet any plan. Each is a pure function of a decision and what was observed, with a reason of its own."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Guard(Protocol):
 GUARDS: Catalog[Guard] = Catalog("guard", __name__)
 
 DEFAULT_ORDER = (
-    "roll_back",  # may replace the plan altogether, so it speaks first
+    "roll_back",  # may replace the plan altogether, so it comes first
     "ineffective",
     "patience",
     "draining",
     "max_step",
     "quota",
-    "bounds",  # whatever the others made of it, the plan can be run
-    "stabilisation",  # these two only hold, so they speak last
+    "bounds",  # whatever the others did, the plan can be run
+    "stabilisation",  # these two only hold, so they come last
     "calendar",
 )
 
@@ -58,9 +58,9 @@ def only(**kept: Mapping[str, Any] | Guard) -> GuardOptions:
 def chain(options: GuardOptions | None = None, rounding: Guard | None = None) -> tuple[Guard, ...]:
     """Every guard in its place, with its own options; None leaves a guard out.
 
-    Without options the quota and the calendar let everything pass. A guard under another name than these vets before
-    the bounds. `rounding` makes a plan one that the engine can carry out: it vets behind those that change a plan and
-    before those that only hold it.
+    Without options the quota and the calendar let every decision pass. A guard under another name vets before the
+    bounds. `rounding` makes a plan one that the engine can carry out: it vets behind those that change a plan and before
+    those that only hold it.
 
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
     ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
@@ -83,7 +83,7 @@ def _made(names: Iterable[str], given: GuardOptions) -> tuple[Guard, ...]:
 
 
 def cycles_to_remember(guards: Iterable[Guard], interval_seconds: float) -> int:
-    """How many cycles of the loop these guards look back: fewer in the history, and patience never ends.
+    """How many cycles the history must hold for these guards; with fewer, patience would never end.
 
     >>> cycles_to_remember(chain({"ineffective": None, "roll_back": None}), interval_seconds=10)
     31

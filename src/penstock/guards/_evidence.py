@@ -1,4 +1,4 @@
-"""What windows of measurement say about a change: those it was decided on against those measured since."""
+"""Compares the windows that a change was decided on with those measured since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Windows = tuple[Sample, ...]
 
 
 def decided_on(cycle: Cycle) -> Windows:
-    """The windows that a cycle brought with it, without those of a job that was still settling."""
+    """The windows of a cycle, without those of a job that was still warming up."""
     return tuple(sample for sample in cycle.samples if not sample.warm_up)
 
 
@@ -26,13 +26,13 @@ def input_rate(windows: Windows) -> float | None:
 
 
 def latency_ratio(before: Windows, after: Windows, target: str, slo: Slo) -> float | None:
-    """How many times the latency before the one after is; None if that cannot be told."""
+    """The latency after as a multiple of the latency before; None if one of them is unknown."""
     was, became = latency_ms(before, target, slo), latency_ms(after, target, slo)
     return None if not was or became is None else became / was
 
 
 def latency_ms(windows: Windows, target: str, slo: Slo) -> float | None:
-    """The latency that a target speaks of, by the statistic that counts for it."""
+    """The mean latency over the windows for a target, by the statistic of the slo."""
 
     def measured(window: Sample) -> float | None:
         latency = window.processing_latency_ms if target == "processing_latency" else window.event_latency_ms

@@ -1,4 +1,4 @@
-"""Between which numbers each operator may move, with tied operators as one."""
+"""The bounds of each operator, with tied operators as one group."""
 
 from __future__ import annotations
 

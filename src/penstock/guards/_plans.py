@@ -1,4 +1,4 @@
-"""Plans seen part by part: what a guard says about operators, it says about the executors as well."""
+"""Plans part by part: guards treat the number of executors like the parallelism of an operator."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Part = str | None
 
 
 def size(plan: Plan, part: Part) -> int | None:
-    """How large a part is; None for executors left to the cluster and for operators that the job no longer has.
+    """The size of a part; None for executors left to the cluster and for operators that the job does not have.
 
-    A job may come back with other operators than those that its stored history speaks of.
+    A job may restart with other operators than those in its stored history.
     """
     return plan.executors if part is None else plan.parallelism.get(part)
 
@@ -48,7 +48,7 @@ def grown(before: Plan, after: Plan) -> tuple[Part, ...]:
 
 
 def differences(asked: Plan, granted: Plan) -> str:
-    """What became of a wish, in words.
+    """How the granted plan differs from the one asked for, in words.
 
     >>> differences(Plan({"split": 50, "count": 3}), Plan({"split": 40, "count": 3}))
     'split 40 instead of 50'

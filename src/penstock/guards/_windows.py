@@ -1,4 +1,4 @@
-"""Windows of the calendar as people write them: recurring weekly, or once from one date to another."""
+"""Windows of a calendar, as text: recurring weekly, or once from one date to another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FORMS = '"Mon-Fri 08:00-18:00", "Sun 22:00-02:00" or "2026-12-24 00:00-2026-12-
 
 
 class Window(Protocol):
-    """A stretch of time; its end is not part of it."""
+    """A span of time; its end is not part of it."""
 
     def contains(self, moment: datetime) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Weekly:
-    """The same minutes of the day on some days of the week; from evening to morning belongs to the evening's day."""
+    """The same minutes of the day on some days of the week; a window over midnight belongs to the day it begins on."""
 
     days: frozenset[int]
     begin: int
@@ -54,7 +54,7 @@ class Dated:
 
 
 def zone(name: str) -> tzinfo:
-    """A time zone by its name; UTC is known even where no time zones are installed."""
+    """The time zone of a name; UTC is known even where no time zones are installed."""
     if name == "UTC":
         return UTC
     try:
@@ -64,7 +64,7 @@ def zone(name: str) -> tzinfo:
 
 
 def parse(text: str, timezone: tzinfo) -> Window:
-    """Read a window; its times are those of a clock on the wall in `timezone`.
+    """Read a window; its times are local times in `timezone`.
 
     >>> night = parse("Sun 22:00-02:00", UTC)
     >>> monday = datetime(2026, 3, 2, 1, 30, tzinfo=UTC)
@@ -72,7 +72,7 @@ def parse(text: str, timezone: tzinfo) -> Window:
     (True, False)
     """
     if not isinstance(text, str):
-        raise InvalidValueError("windows", f"must be texts such as {_FORMS}, not {text!r}")
+        raise InvalidValueError("windows", f"must be strings such as {_FORMS}, not {text!r}")
     if dated := _DATED.fullmatch(text.strip()):
         begin, end = (_moment(text, written, timezone) for written in dated.groups())
         if begin >= end:
@@ -82,7 +82,7 @@ def parse(text: str, timezone: tzinfo) -> Window:
         days, first, last = weekly.groups()
         begin_minute, end_minute = _minute(text, first), _minute(text, last)
         if begin_minute == end_minute:
-            raise _refused(text, "must not end when it begins; a whole day is 00:00-24:00")
+            raise _refused(text, "must not end at the time it begins; a whole day is 00:00-24:00")
         if begin_minute == FULL_DAY:
             raise _refused(text, "must begin before 24:00")
         return Weekly(_days(text, days), begin_minute, end_minute)

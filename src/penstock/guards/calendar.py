@@ -1,4 +1,4 @@
-"""Times at which nobody may touch the job."""
+"""Times during which the plan must not change."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from penstock.model.options import option
 class Calendar(Guard):
     """Holds the plan in force during blackout windows; with `allow_growth` it may grow but not shrink.
 
-    Windows recur weekly ("Mon-Fri 08:00-18:00", "Sat,Sun 00:00-24:00", "22:00-06:00" for every night) or stand in
-    the calendar once ("2026-12-24 00:00-2026-12-27 00:00"). The loop's clock must tell Unix time.
+    Windows recur weekly ("Mon-Fri 08:00-18:00", "Sat,Sun 00:00-24:00", "22:00-06:00" for every night) or occur
+    once ("2026-12-24 00:00-2026-12-27 00:00"). The loop's clock must return Unix time.
     """
 
     name: ClassVar[str] = "calendar"
 
     windows: tuple[str, ...] = option((), "when the plan is held")
-    timezone: str = option("UTC", "where the clock hangs that the windows speak of")
+    timezone: str = option("UTC", "the time zone of the windows")
     allow_growth: bool = option(False, "whether the plan may grow in a window")
 
     _zone: tzinfo = field(init=False, repr=False, compare=False)
@@ -32,7 +32,7 @@ class Calendar(Guard):
 
     def __post_init__(self) -> None:
         if isinstance(self.windows, str):
-            raise InvalidValueError("windows", f"must be a list of windows, not the text {self.windows!r}")
+            raise InvalidValueError("windows", f"must be a list of windows, not the string {self.windows!r}")
         object.__setattr__(self, "_zone", zone(self.timezone))
         object.__setattr__(self, "_parsed", tuple(parse(text, self._zone) for text in self.windows))
 

@@ -1,4 +1,4 @@
-"""Growth that did not help is not repeated: what holds the job back lies elsewhere."""
+"""Growth that did not help is not repeated: the bottleneck is elsewhere."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from penstock.model.errors import check_number
 from penstock.model.options import option
 
 MET = 0.99
-"""Share of the input rate from which on it counts as met: two counters are never read at the same moment."""
+"""From this share of the input rate on, throughput meets it: two counters are never read at the same moment."""
 
 
 @dataclass(frozen=True)
 class Ineffective(Guard):
     """Blocks further growth of a part whose last growth did not help, until `seconds` after that growth.
 
-    A slow database behind an operator, for example, caps the job whatever its parallelism. Let *before* be the windows
+    A slow database behind an operator, for example, limits the job at any parallelism. Let *before* be the windows
     that the last growth of a part, from k to k', was decided on, and *now* as many of the newest windows measured
     since the job's last change. The growth was in vain if all of this holds:
 
@@ -38,7 +38,7 @@ class Ineffective(Guard):
     - no latency that missed its target both times fell below (1 - g) times what it was;
     - the input did not grow, or grew and is not met by the throughput. An input that grows and is met needs growth.
 
-    It is judged anew in each cycle, so growth is free again as soon as the job does better. A figure that was not
+    It is judged again in each cycle, so growth is allowed again as soon as the job does better. A figure that was not
     measured, or a part that shrank since, blocks nothing.
     """
 

@@ -1,4 +1,4 @@
-"""No leaps: each part of the plan changes by a limited factor at a time."""
+"""Each part of the plan changes by a limited factor at a time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from penstock.model.errors import check_number
 from penstock.model.options import option
 
 ROUNDING = 1e-9
-"""100 * 0.07 is a little more than 7 in binary; nobody means 8 by it."""
+"""100 * 0.07 is a little more than 7 in binary, and must not be rounded up to 8."""
 
 
 @dataclass(frozen=True)
 class MaxStep(Guard):
     """Limits how far an operator, or the number of executors, moves in one decision.
 
-    Growth is given more room than shrinking: a job that falls behind pays at once, one that is too large a little.
+    Growth is given more room than shrinking: falling behind is costly immediately, being over-provisioned costs little.
     One instance more or less is always allowed, or small operators could never move.
     """
 

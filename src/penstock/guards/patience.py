@@ -1,4 +1,4 @@
-"""Shrink only to what sufficed for a while."""
+"""A job shrinks only to a size that sufficed for a while."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Patience(Guard):
     """Lets a part shrink no lower than the largest need that the policy saw in the last `seconds`.
 
     A lull of a minute is not a reason to give up what the next minute needs again. Growth passes. Nothing shrinks
-    before this policy's opinions reach back over the whole window; cycles in which it had none, for lack of
-    metrics, do not count. A return to an earlier plan passes too.
+    before this policy's decisions cover the whole window; cycles without one, for lack of metrics, do not count. A
+    return to an earlier plan passes too.
     """
 
     name: ClassVar[str] = "patience"
@@ -45,19 +45,16 @@ class Patience(Guard):
         return decision.vetted(self.name, ReasonCode.PATIENCE, f"{since}: {differences(decision.plan, plan)}", plan)
 
     def _needs(self, decision: Decision, observation: Observation) -> tuple[Decision, ...]:
-        """The policy's opinions over the window, the present one included; none if it is not yet covered."""
-        informed = [cycle for cycle in observation.history if _is_opinion(cycle, decision)]
+        """The policy's decisions over the window, the present one included; empty if they do not cover it yet."""
+        informed = [cycle for cycle in observation.history if _is_informed(cycle, decision)]
         begin = observation.t - self.seconds
         if not informed or informed[0].t > begin:
             return ()
         return (*(cycle.decision for cycle in informed if cycle.t >= begin), decision)
 
 
-def _is_opinion(cycle: Cycle, decision: Decision) -> bool:
-    """Whether a cycle shows what this policy thought of this job, which may have had other operators once.
-
-    When the loop itself held, the decision says nothing about what the job needs.
-    """
+def _is_informed(cycle: Cycle, decision: Decision) -> bool:
+    """Whether a cycle holds a decision of this policy on this job, with the same operators; not a hold of the loop."""
     earlier = cycle.decision
     same_job = earlier.plan.parallelism.keys() == decision.plan.parallelism.keys()
     return same_job and earlier.policy == decision.policy and earlier.reason.code.origin is not Origin.LOOP

@@ -1,4 +1,4 @@
-"""The job may not hold more slots than it was given."""
+"""The job may not take more slots than its quota."""
 
 from __future__ import annotations
 

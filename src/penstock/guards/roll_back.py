@@ -35,8 +35,8 @@ class RollBack(Guard):
       it was while throughput rose by no more than `tolerance`. If no window missed "keep up", the event latency counts
       as well; behind a backlog it rises by itself, whatever the plan.
 
-    A wish that undoes a shrinking by itself, or goes further up than that, passes: in a surge the way back would only
-    be a stop on the way.
+    A decision that itself undoes a shrinking, or grows beyond it, passes: in a surge the earlier plan would only be an
+    intermediate step.
 
     For `seconds` after a roll-back, a plan that goes as far as the bad one, or further, in all that the bad one had
     changed is not tried again, unless it grows because the input has risen by more than `tolerance`.
@@ -88,7 +88,7 @@ class RollBack(Guard):
         return not any(missed_before) or (all(missed_before) and self._slower(before, after, slo))
 
     def _as_light(self, before: Windows, after: Windows) -> bool:
-        """Whether the input rate has not risen by more than the tolerance; what was not measured may have."""
+        """Whether the input rate has not risen by more than the tolerance; False where it was not measured."""
         rate_before, rate_after = input_rate(before), input_rate(after)
         return rate_before is not None and rate_after is not None and rate_after <= rate_before * (1.0 + self.tolerance)
 
@@ -102,7 +102,7 @@ class RollBack(Guard):
         return any(ratio is not None and ratio > self.worse_factor for ratio in ratios)
 
     def _proved_bad(self, plan: Plan, observation: Observation) -> Plan | None:
-        """The plan that was taken back lately and that `plan` would repeat."""
+        """The plan that was recently taken back and that `plan` would repeat."""
         if plan == observation.plan:
             return None
         for cycle in reversed(observation.history):
@@ -114,12 +114,12 @@ class RollBack(Guard):
 
 
 def _undone(wish: Plan, change: Cycle) -> bool:
-    """Whether a change only shrank and a wish is at least as large as the plan before it, in every part."""
+    """Whether a change only shrank and `wish` is at least as large as the plan before it, in every part."""
     return not grown(change.before, change.decision.plan) and not grown(wish, change.before)
 
 
 def _catches_up(windows: Windows, slo: Slo) -> bool:
-    """Whether a job that fell behind, by the restart for example, works off what piled up."""
+    """Whether a job that fell behind, because of a restart for example, works off its backlog."""
     missed = slo.violations(windows[-1])
     if "keep_up" in missed:
         first, last = windows[0].backlog, windows[-1].backlog

@@ -1,4 +1,4 @@
-"""After a change, wait until its effect can be seen."""
+"""After a change, the plan is held until the effect can be measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.model.options import option
 class Stabilisation(Guard):
     """Holds the plan in force for some time after each change.
 
-    Executors take a while to arrive and a restarted job to warm up: figures measured meanwhile speak of neither
+    Executors take a while to arrive and a restarted job to warm up: figures measured meanwhile describe neither
     the old plan nor the new one.
     """
 

@@ -1,4 +1,4 @@
-"""Rate curves made of formulas: what the demo, the tests and the papers' experiments feed their jobs."""
+"""Load curves from formulas, for the demo, the tests and the papers' experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def constant(rate: float, seconds: float) -> Trace:
 
 
 def steps(rates: tuple[float, ...], seconds: float, name: str = "steps") -> Trace:
-    """Each rate for `seconds`, one after the other.
+    """A curve that keeps each rate for `seconds`, one after the other.
 
     >>> steps((10.0, 20.0), 60.0).times
     (0.0, 60.0, 60.0, 120.0)
@@ -25,7 +25,7 @@ def steps(rates: tuple[float, ...], seconds: float, name: str = "steps") -> Trac
 
 
 def surge(low: float, high: float, seconds: float) -> Trace:
-    """Calm, a steep rise to `high`, a stay there, and a slower way back: the noon of a day."""
+    """A curve that stays low, rises steeply to `high`, stays there and falls more slowly, like the noon of a day."""
     points = ((0.0, low), (0.2, low), (0.3, high), (0.5, high), (0.7, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))
 
@@ -62,7 +62,7 @@ def random_walk(low: float, high: float, seconds: int, seed: int, name: str = "r
 
 
 def fluctuating(trace: Trace, every: float, deviation: float, seed: int) -> Trace:
-    """The same curve with independent relative deviations at points `every` so many seconds; its mean stays.
+    """The same curve with independent relative deviations at a point every `every` seconds; its mean stays.
 
     The factors are log-normal: rates stay positive however large the deviation is.
 
@@ -83,4 +83,4 @@ CURVES: Mapping[str, Callable[[float], Trace]] = {
     "daily": lambda peak: daily(0.2 * peak, peak),
     "random_walk": lambda peak: random_walk(0.2 * peak, peak, 3600, seed=0),
 }
-"""Curves that any job can be compared on, by name: each reaches about its peak, in records per second."""
+"""Curves for comparing policies on any job, by name, made for a peak in records per second."""

@@ -19,12 +19,12 @@ Floats = npt.NDArray[np.float64]
 
 HEADER = ["t_seconds", "rate"]
 MOST_RECORDS = 1e12
-"""A second: records are counted in whole numbers of 64 bits, over years if need be."""
+"""The highest rate, in records per second: they are counted as 64-bit integers, over years if need be."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Rates in records per second at growing times, straight lines in between.
+    """Rates in records per second at growing times, with straight lines in between.
 
     >>> ramp = Trace("ramp", (0.0, 100.0), (0.0, 50.0))
     >>> ramp.seconds, ramp.peak, ramp.at(np.array([10.0, 90.0])).tolist()
@@ -43,7 +43,7 @@ class Trace:
             if rate > MOST_RECORDS:
                 raise InvalidValueError(f"trace {self.name}: rate at {t:g} s", f"must be at most {MOST_RECORDS:g}")
         if any(b < a for a, b in zip(self.times, self.times[1:], strict=False)):
-            raise InvalidValueError(f"trace {self.name}: t_seconds", "must grow from line to line")
+            raise InvalidValueError(f"trace {self.name}: t_seconds", "must not decrease")
 
     @property
     def seconds(self) -> float:
@@ -54,7 +54,7 @@ class Trace:
         return max(self.rates)
 
     def at(self, seconds: npt.NDArray[np.floating[Any]]) -> Floats:
-        """The rates so many seconds after the beginning."""
+        """The rates at these numbers of seconds after the beginning."""
         times, rates = self._points
         found: Floats = np.interp(seconds + self.times[0], times, rates)
         return found
@@ -69,7 +69,7 @@ class Trace:
             return self
         check_number("peak", peak)
         if self.peak == 0:
-            raise InvalidValueError(f"trace {self.name}", "is 0 throughout and cannot be scaled to a peak")
+            raise InvalidValueError(f"trace {self.name}", "must not be 0 throughout to be scaled to a peak")
         return Trace(self.name, self.times, tuple(rate * peak / self.peak for rate in self.rates))
 
     def compressed(self, factor: float) -> Trace:
@@ -78,7 +78,7 @@ class Trace:
         return Trace(self.name, tuple(t / factor for t in self.times), self.rates)
 
     def first(self, seconds: float | None) -> Trace:
-        """The beginning of the curve; None: all of it.
+        """The first `seconds` of the curve; all of it for None.
 
         >>> Trace("ramp", (0.0, 100.0), (0.0, 50.0)).first(60.0)
         Trace(name='ramp', times=(0.0, 60.0), rates=(0.0, 30.0))
@@ -93,7 +93,7 @@ class Trace:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a file of `t_seconds,rate` lines at even distances; every mistake is named by its line."""
+    """Read a file of `t_seconds,rate` lines at even distances; an error names the line."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
@@ -115,7 +115,7 @@ def read_trace(path: Path) -> Trace:
         if len(times) > 2 and not math.isclose(times[-1] - times[-2], times[1] - times[0], rel_tol=1e-3):
             usual = times[1] - times[0]
             raise PenstockError(
-                f"{where}: a gap in t_seconds from {times[-2]:g} to {times[-1]:g}: {usual:g} s are usual"
+                f"{where}: t_seconds must be evenly spaced by {usual:g} s, but {times[-1]:g} follows {times[-2]:g}"
             )
     if len(times) < 2:
         raise PenstockError(f"trace {path} must have at least two lines of figures")

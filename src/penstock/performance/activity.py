@@ -26,7 +26,7 @@ EXACT = 1e-9
 """Levels are quotients: 0.8000000001 is still 0.8, and 2.0000000001 instances are 2."""
 
 COMBINE = {"max": max, "min": min}
-"""How two estimates of an input become one: the safe way and the frugal one."""
+"""How two estimates of an input become one: max is the safe way, min the frugal one."""
 
 
 class Activity(StrEnum):
@@ -70,7 +70,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is expected of one operator in the next window. `shares`: the part it gets of each parent's output."""
+    """What is expected of one operator in the next window; `shares` is the part it gets of each parent's output."""
 
     received: float
     pending: float
@@ -82,25 +82,25 @@ class Estimate:
 
     @property
     def input(self) -> float:
-        """Equation 3."""
+        """EstimInput, by equation 3."""
         return self.received + self.pending
 
     def level(self, input_records: float) -> float:
-        """Equations 6 and 10."""
+        """The activity level at an input, by equations 6 and 10."""
         return input_records / self.estimated_capacity
 
     def output(self, input_records: float) -> float:
-        """Equations 8 and 9. Equation 8 multiplies the capacity by the window, which (4) has already done."""
+        """EstimOutput, by equations 8 and 9. Equation 8 multiplies the capacity by the window, as (4) already did."""
         return min(input_records, self.capacity) * self.selectivity
 
 
 def estimated_received(trend: Line, timestamps: Iterable[float]) -> float:
-    """Equation 2: the trend summed over the next window's timestamps, none of them below nothing."""
+    """Equation 2: the trend summed over the next window's timestamps, with a negative rate counted as 0."""
     return fsum(max(0.0, trend.at(t)) for t in timestamps)
 
 
 def capacity(latency_seconds: float, seconds: float, degree: int) -> float:
-    """Equation 4.
+    """Capacity, by equation 4.
 
     >>> capacity(0.08, 60, 8)
     6000.0
@@ -133,10 +133,10 @@ def consistent_inputs(
 ) -> dict[str, float]:
     """Algorithm 1: what each operator will have to process once its parents are looked at.
 
-    Parents come before children, which breadth first from the sources only promises where all ways to an operator
-    are equally long. An operator with a critical parent combines its own estimate with the sum of what all its
+    Parents come before children; a breadth-first walk from the sources guarantees that only where all paths to an
+    operator are equally long. An operator with a critical parent combines its own estimate with the sum of what all its
     parents will emit; the others keep theirs. A parent counts as critical by its estimate as it stands then,
-    combined or not: so a burst at the source reaches every operator behind it, even where back-pressure hides
+    combined or not: so a burst at the source reaches every operator downstream, even where back-pressure hides
     from them what is coming.
     """
     inputs: dict[str, float] = {}
@@ -153,7 +153,7 @@ def consistent_inputs(
 
 
 def new_degree(degree: int, level: float, activity: Activity, action: Action) -> int:
-    """Equation 11, before it is held between the operator's least and most.
+    """The new degree by equation 11, before it is limited to the operator's min and max.
 
     >>> new_degree(4, 0.9, Activity.HIGH, Action.SCALE_OUT), new_degree(4, 1.3, Activity.CRITICAL, Action.SCALE_OUT)
     (5, 6)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from penstock.model import MissingFigureError, Observation, Sample, Slo
 
 WORKED_OFF = 1e-3
-"""More than what came in by this part is no rounding; less of it would have waited for a moment only."""
+"""Share of the input by which throughput must exceed it to count as catching up; less may be rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BacklogModel:
 
     @property
     def waiting_seconds(self) -> float:
-        """l_wait; none where processing alone already takes longer than the target."""
+        """l_wait; 0 where processing alone already takes longer than the target."""
         return max(0.0, self.event_latency_ms - self.processing_latency_ms) / 1e3
 
     @property
@@ -47,7 +47,7 @@ class BacklogModel:
 
     @property
     def target_backlog(self) -> float:
-        """R_target; nothing must go where less waits than may."""
+        """R_target; 0 where no more waits than may."""
         return max(0.0, self.backlog - self.steady_backlog)
 
     @property
@@ -89,7 +89,7 @@ def backlog_model(
 
 
 def met(sample: Sample, slo: Slo) -> bool:
-    """Whether the window's event latency was within its target; where it was not measured, nobody can say so."""
+    """Whether the window's event latency was within its target; False where it was not measured."""
     measured = None if sample.event_latency_ms is None else sample.event_latency_ms.at(slo.statistic)
     return measured is not None and slo.event_latency_ms is not None and measured <= slo.event_latency_ms
 
@@ -122,10 +122,10 @@ def time_left(elapsed: float, limit_seconds: float, least: float) -> float:
 
 
 def saturated(sample: Sample, slo: Slo) -> bool:
-    """Whether the job never ran dry in this window, so that its throughput is all that its plan can do.
+    """Whether the job always had records to process in this window, so that its throughput is all its plan can do.
 
-    At the window's end more waited than the job's owner tolerates: it grew for lack of capacity, or it is on its
-    way out as fast as the plan allows.
+    At the window's end more waited than the targets tolerate: the backlog grew for lack of capacity, or it drains
+    as fast as the plan allows.
     """
     return sample.throughput is not None and "keep_up" in slo.violations(sample)
 

@@ -1,4 +1,4 @@
-"""What a batch costs, apart from its records: the reason why a busy query may still be far too large.
+"""What a batch costs, apart from its records: the reason why a busy query may still be over-provisioned.
 
 A query without a trigger interval begins the next batch as soon as one ends. With little load it runs tiny batches
 back to back, and its slots look busy with what every batch costs. Fewer slots would make larger batches, not a job
@@ -28,7 +28,7 @@ from penstock.model import Batch, Slo
 from penstock.performance.regression import least_squares
 
 LEAST_SHARE_OF_WORK = 0.1
-"""Where overhead nearly fills a batch, nobody is asked for more than ten times the slots."""
+"""Where overhead nearly fills a batch, at most ten times the slots are asked for."""
 
 CAUTION = 2.0
 """Standard errors added to what a record seems to cost: little evidence must not let a job shrink."""
@@ -53,7 +53,7 @@ class BatchCost:
 
 
 def fit(batches: Collection[Batch]) -> BatchCost:
-    """The cost that these batches show. Batches of one size show nothing: then all of it is the records'.
+    """The cost that these batches show. Batches of one size cannot show a fixed cost: all goes to the records.
 
     >>> small, large = Batch(10, 1.3, 1.1, 1.1), Batch(400, 5.2, 5.0, 5.0)
     >>> cost = fit([small, Batch(20, 1.4, 1.2, 1.2), Batch(30, 1.5, 1.3, 1.3), large])
@@ -76,7 +76,7 @@ def batch_seconds(slo: Slo, trigger_seconds: float) -> float:
     """How long batches may take.
 
     On average a record waits half a batch and then stays for a whole one: half the event latency for a batch leaves a
-    quarter of it in hand. A trigger interval that is longer than that has to be used to its full length anyway.
+    quarter of it in reserve. A longer trigger interval is the length of a batch in any case.
 
     >>> batch_seconds(Slo(event_latency="10 s"), 0.0), batch_seconds(Slo(processing_latency="2 s"), 0.0)
     (5.0, 2.0)

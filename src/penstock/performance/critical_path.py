@@ -1,4 +1,4 @@
-"""The heaviest path through a job: the one that makes its latency."""
+"""The heaviest path through a job, which determines its latency."""
 
 from __future__ import annotations
 

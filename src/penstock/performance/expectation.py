@@ -1,4 +1,4 @@
-"""What a plan should bring: throughput from the true rates, latency from queueing theory, both set against
+"""The expected effect of a plan: throughput from the true rates, latency from queueing theory, both corrected by
 what was measured under the plan in force."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from penstock.performance.true_rates import TrueRates, arriving, headroom, input
 
 
 def expect(observation: Observation, plan: Plan) -> Expected | None:
-    """The expected effect of `plan`; None if too little was measured to tell."""
+    """The expected effect of `plan`; None if too little was measured to predict it."""
     try:
         rates, inputs = true_rates(observation), input_rates(observation)
     except MissingFigureError:
@@ -24,7 +24,7 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
     load = arriving(observation.topology, rates, inputs)
     times = headroom(plan.parallelism, rates, load)
     throughput = offered * min(1.0, times)
-    if times <= 1.0:  # queues grow for as long as the load lasts: there is no latency to name
+    if times <= 1.0:  # queues grow for as long as the load lasts: there is no steady latency
         return Expected(throughput=throughput)
     capacity = times * offered if offered > 0 else None  # an idle job does not show what it could take
     return Expected(throughput, *_latencies(observation, plan, rates, load, capacity))
@@ -53,7 +53,7 @@ def _latencies(
 
 
 def _event_latency(processing: float, backlog: float | None, capacity: float | None) -> float | None:
-    """What waits in the source waits until the job has taken it."""
+    """The processing latency, and the time that the job takes to work off the backlog."""
     if backlog == 0:
         return processing
     return None if backlog is None or capacity is None else processing + 1e3 * backlog / capacity

@@ -6,8 +6,8 @@ Glossary (PSPS, equation 5 and Algorithm 1):
     step  et_i / td: what one event adds to the utilisation of its replica
     turn  the replica whose turn it is once all are full and events go round in a ring
 
-This is the algorithm as it is written, event by event. The simulator sends all records of a step at once, and its
-tests hold that against this.
+This is the algorithm as it is written, event by event. The simulator routes all records of a step together, and its
+tests compare that with this.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def utilisation(processed: float, execution_seconds: float, interval_seconds: fl
 def choose(utilisations: Sequence[float] | Utilisations, turn: int) -> tuple[int, int]:
     """The replica for the next event, and whose turn it is afterwards (Algorithm 1, lines 1 to 9).
 
-    The least utilised one, and among equals the first; round robin once even that one is full.
+    It is the least utilised one, and among equals the first. Once even that one is full, replicas take turns.
 
     >>> choose([0.5, 0.2, 0.2], turn=0), choose([1.0, 1.0, 1.0], turn=2)
     ((1, 0), (2, 0))

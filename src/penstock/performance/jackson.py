@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from penstock.performance.queueing import erlang_b, erlang_c_from_b
 
 ROUNDING = 1e-9
-"""Measured rates are quotients: a load of 1.9999999999 instances is one of 2."""
+"""Measured rates are quotients: a load of 1.9999999999 instances counts as 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """An operator with `instances`. Erlang B is carried along, so one more instance costs one step, not k.
+    """An operator with `instances`. It keeps its Erlang B, so that one more instance costs one step, not k.
 
     >>> station = Station.of(2, arrival_rate=1.0, service_rate=1.0)
     >>> round(station.sojourn, 6), station.grown() == Station.of(3, 1.0, 1.0)
@@ -59,7 +59,7 @@ class Station:
 
 
 def stable_instances(arrival_rate: float, service_rate: float) -> int:
-    """The smallest number of instances whose queue does not grow for ever.
+    """The smallest number of instances whose queue does not grow without end.
 
     >>> stable_instances(10, 4), stable_instances(8, 4), stable_instances(0, 4)
     (3, 3, 1)

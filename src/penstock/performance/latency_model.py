@@ -8,7 +8,7 @@ Glossary (equations 6 to 9):
     B     records per second that the network carries between two workers
     w_i   weight of an operator, 1 unless given
     Tp_i  seconds to process what arrives in dt: r_i dt / (k_i p_i)
-    Ts_i  seconds to send it on, where sender and receiver sit on different workers: r_i dt / B
+    Ts_i  seconds to send it on, where sender and receiver run on different workers: r_i dt / B
     T_i   w_i (Tp_i + Ts_i)
     T     sum of T_i over the critical path
 
@@ -30,7 +30,7 @@ from penstock.performance.placement import Placement
 class LatencyModel:
     """The latencies of a job under a load.
 
-    `placement` may be unknown, and `bandwidth` unlimited: then sending takes no time.
+    Where `placement` is unknown or `bandwidth` unlimited (None), sending takes no time.
 
     >>> from penstock.model import Operator
     >>> job = Topology((Operator("split"), Operator("count")), (("split", "count"),))
@@ -48,11 +48,11 @@ class LatencyModel:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def processing_time(self, name: str, parallelism: int) -> float:
-        """Equation 6, for instances that are all alike."""
+        """Tp_i by equation 6, for identical instances."""
         return self.arriving[name] * self.moment / (parallelism * self.processing_rate[name])
 
     def transmission_time(self, name: str) -> float:
-        """Equation 7, towards the child that is furthest away.
+        """Ts_i by equation 7, to the child with the largest share of remote pairs.
 
         With several instances at both ends, only the pairs on different workers send over the network.
         """
@@ -62,14 +62,14 @@ class LatencyModel:
         return share * self.arriving[name] * self.moment / self.bandwidth
 
     def operator_latency(self, name: str, parallelism: int) -> float:
-        """Equation 8."""
+        """T_i, by equation 8."""
         return self.weights.get(name, 1.0) * (self.processing_time(name, parallelism) + self.transmission_time(name))
 
     def critical_operators(self, parallelism: Mapping[str, int]) -> tuple[str, ...]:
         return critical_path(self.topology, self._latencies(parallelism))
 
     def job_latency(self, parallelism: Mapping[str, int]) -> float:
-        """Equation 9."""
+        """T, by equation 9."""
         latencies = self._latencies(parallelism)
         return sum(latencies[name] for name in critical_path(self.topology, latencies))
 
@@ -78,7 +78,7 @@ class LatencyModel:
 
 
 def apart(placement: Placement, sender: str, receiver: str) -> float:
-    """The share of pairs of instances, one of each operator, that sit on different workers.
+    """The share of pairs of instances, one of each operator, that run on different workers.
 
     >>> apart({"split": ("a", "b"), "count": ("b",)}, "split", "count")
     0.5

@@ -16,7 +16,7 @@ Placement = Mapping[str, tuple[str, ...]]
 """Operator -> the worker of each of its instances."""
 
 EXACT = 1e-9
-"""Claims are sums of decimals such as 0.2: a worker that lacks a billionth of a core still fits."""
+"""Claims are sums of decimals such as 0.2: a lack of a billionth of a core is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def best_fit(
 
     A new instance goes to the worker it fits on that then has the least room left, one already in use before an
     idle one. Where it fits nowhere, the worker with the most room takes it: `room` then shows what is over-committed.
-    An instance too many is released from the worker with the most room.
+    An instance to be removed is released from the worker with the most room.
 
     >>> job = Topology((Operator("split"), Operator("count")), (("split", "count"),))
     >>> best_fit(job, {"split": 1, "count": 2}, [Worker("a", 2), Worker("b", 2)])
@@ -98,11 +98,11 @@ def round_robin(
 
 
 def placed(observation: Observation, target: Plan, *, afresh: bool = False, cpu_overcommit: float = 1.0) -> Plan:
-    """A target plan with its instances placed by best fit, where the cluster tells its workers.
+    """A target plan with its instances placed by best fit, where the cluster reports its workers.
 
     A plan that changes no parallelism stays as it is: to move instances for tidiness alone costs more than it brings.
-    `afresh` moves instances that stay as well: for who restarts the whole job anyway and wants few workers in use.
-    `cpu_overcommit` is how many times a worker's cores may be claimed: who claims a core seldom uses all of it.
+    `afresh` moves instances that stay as well: for policies that restart the whole job anyway and want few workers in
+    use. `cpu_overcommit` is how many times a worker's cores may be claimed, as few instances use all that they claim.
     Memory is never claimed twice.
     """
     if not observation.workers or target.parallelism == observation.plan.parallelism:
@@ -133,9 +133,9 @@ def _place(
     release_from: Callable[[_State, Iterable[str]], str],
 ) -> Placement:
     if not workers:
-        raise InvalidValueError("workers", "must name at least one")
+        raise InvalidValueError("workers", "must not be empty")
     state = _State(room(workers, topology, {}), {worker.name: 0 for worker in workers})
-    # A worker that is gone took its instances with it.
+    # The instances of a worker that is gone are gone with it.
     here = {name: [w for w in (keep or {}).get(name, ()) if w in state.free] for name in parallelism}
     for name, places in here.items():
         for worker in places:

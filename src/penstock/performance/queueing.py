@@ -5,8 +5,8 @@ Glossary:
     k    instances that share one queue
     a    offered load in Erlangs: arrival rate / service rate of one instance
     rho  utilisation: a / k
-    B    Erlang B: the chance to find all instances busy when nobody waits
-    C    Erlang C: the chance to have to wait
+    B    Erlang B: the probability that all instances are busy in a system without a queue
+    C    Erlang C: the probability that a record has to wait
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def erlang_b(k: int, a: float) -> float:
 
 
 def erlang_c(k: int, a: float) -> float:
-    """The chance that a record has to wait in M/M/k; 1 at and beyond saturation.
+    """The probability that a record has to wait in M/M/k; 1 at and beyond saturation.
 
     >>> round(erlang_c(1, 0.7), 6), round(erlang_c(2, 1.0), 6)
     (0.7, 0.333333)
@@ -39,7 +39,7 @@ def erlang_c(k: int, a: float) -> float:
 
 
 def erlang_c_from_b(k: int, a: float, b: float) -> float:
-    """Erlang C of M/M/k below saturation, where Erlang B is known already: no walk over k."""
+    """Erlang C of M/M/k below saturation, where Erlang B is known already: no recursion over k."""
     return b / (1.0 - (a / k) * (1.0 - b))
 
 

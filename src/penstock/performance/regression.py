@@ -13,7 +13,7 @@ EXACT = 1e-9
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line through (x, y). It keeps a point near the data instead of an intercept: with Unix times for x, an
-    intercept lies 50 years away and eats the precision."""
+    intercept lies 50 years away and costs precision."""
 
     slope: float
     x: float
@@ -24,7 +24,7 @@ class Line:
 
 
 def least_squares(xs: Sequence[float], ys: Sequence[float]) -> Line:
-    """The line with the least squared distance to all points; level where they do not say otherwise.
+    """The line with the least squared distance to all points; it is level where the points show no trend.
 
     >>> line = least_squares([10, 20, 30], [100, 120, 140])
     >>> line.slope, line.at(40)

@@ -6,7 +6,7 @@ Glossary (AuTraScale, equation 3):
     k'_1  ceil(input rate / v_1)
     k'_i  ceil(what the parents emit at their *new, rounded* parallelism / v_i)
 
-Each step is run and measured, since rates fall as instances get into each other's way.
+Each step is run and measured, since rates fall as instances compete for shared resources.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from penstock.performance.true_rates import TrueRates, arriving, instances
 def throughput_parallelism(
     topology: Topology, rates: Mapping[str, TrueRates], inputs: Mapping[str, float]
 ) -> Configuration:
-    """Equation 3, for any graph and selectivity, within what each operator may have.
+    """The parallelism of equation 3, for any graph and selectivity, within the bounds of each operator.
 
     >>> from penstock.model import Operator
     >>> line = Topology((Operator("read"), Operator("count")), (("read", "count"),))
     >>> rates = {"read": TrueRates(60, 60, {}), "count": TrueRates(50, 50, {"read": 1.0})}
-    >>> throughput_parallelism(line, rates, {"read": 100})  # two readers may emit 120, so three count, not two
+    >>> throughput_parallelism(line, rates, {"read": 100})  # two readers can emit 120, so count needs three, not two
     (2, 3)
     """
     parallelism: dict[str, int] = {}
@@ -48,8 +48,8 @@ def keeps_up(throughput: float, input_rate: float, tolerance: float) -> bool:
 def look_back(steps: Mapping[Configuration, float], input_rate: float, tolerance: float, noise: float) -> Configuration:
     """The best of the configurations tried, given their throughputs.
 
-    Where some keep up, the one of the least parallelism among them. Otherwise something outside caps the job:
-    then the highest throughput counts, and among those within `noise` of it the least parallelism.
+    Where some keep up, it is the one with the least parallelism among them. Otherwise something outside limits the
+    job: then it is the one with the least parallelism among those within `noise` of the highest throughput.
 
     >>> look_back({(1, 1): 9e3, (4, 34): 34.7e3, (40, 40): 35.3e3}, 60e3, tolerance=0.01, noise=0.05)
     (4, 34)

@@ -35,9 +35,9 @@ class TrueRates:
 
 
 def true_rates(observation: Observation) -> dict[str, TrueRates]:
-    """The rates of every operator, each from the newest sample in which it had something to do.
+    """The rates of every operator, each from the newest sample in which it had work.
 
-    Raises MissingFigureError for an operator that no sample tells anything about.
+    Raises MissingFigureError for an operator that had work in no sample.
     """
     topology = observation.topology
     return {name: _rates_of(name, topology, observation.samples) for name in topology.names}
@@ -70,7 +70,7 @@ def newest_work(
             missing = lacking
         elif operator.records_in and operator.useful_seconds > 0:
             return sample, operator, operator.records_in, operator.useful_seconds
-        else:  # it had nothing to do
+        else:  # it had no work
             missing = "true rate"
     raise MissingFigureError(missing, name)
 
@@ -85,7 +85,7 @@ def _shares(operator: OperatorSample, parents: tuple[str, ...], sample: Sample) 
 
 
 def input_rates(observation: Observation) -> dict[str, float]:
-    """Records per second offered to each root: the forecast where there is one, else as last measured."""
+    """Records per second offered to each root: the forecast where there is one, else the last measurement."""
     latest = observation.latest
     rates = {}
     for root in observation.topology.roots:
@@ -120,7 +120,7 @@ def arriving(
 
 
 def headroom(parallelism: Mapping[str, int], rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
-    """How many times the load the tightest operator could carry; infinite where nothing arrives."""
+    """How many times the load the job could carry, limited by its tightest operator; infinite without a load."""
     return min((parallelism[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
 
 

@@ -19,7 +19,7 @@ Shares = Mapping[str, Mapping[str, float]]
 def edge_shares(topology: Topology, samples: tuple[Sample, ...]) -> dict[str, dict[str, float]]:
     """The share of every edge, each from the newest sample in which its parent processed something (2c).
 
-    A child that does not say what it received from whom got all that its parent emitted.
+    A child without `records_from` is taken to have received all that its parent emitted.
     """
     return {
         child: {parent: _share(parent, child, samples) for parent in topology.parents[child]}
@@ -45,7 +45,7 @@ def _share(parent: str, child: str, samples: tuple[Sample, ...]) -> float:
 def visits(topology: Topology, shares: Shares) -> dict[str, dict[str, float]]:
     """For every operator, the visits that one record entering at each root brings it (2b).
 
-    A job with several roots has several streams, which may grow apart: the visits of each are kept apart too.
+    A job with several roots has several streams, whose rates may change independently: each has visits of its own.
 
     >>> from penstock.model import Operator
     >>> names, edges = ("o1", "o2", "o3", "o4"), (("o1", "o2"), ("o1", "o3"), ("o2", "o4"), ("o3", "o4"))

@@ -1,4 +1,4 @@
-"""What waits to be processed, and how long one record takes: together, the work ahead of each operator."""
+"""How many records wait, and how long one record takes: together, the work in front of each operator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.performance.true_rates import newest_work
 def waiting_records(observation: Observation) -> dict[str, float]:
     """Records that wait in front of each operator at the end of the newest window.
 
-    Ahead of the roots wait their queues and the source's backlog; which of the two holds the records depends on
+    In front of a root that is its queue and the source's backlog; which of the two holds the records depends on
     whether the source pushes or is pulled from, so one of them may be unmeasured. Several roots share the backlog
     in proportion to their input.
     """

@@ -1,4 +1,4 @@
-"""Several measurements as one: what a window of samples showed together."""
+"""Merges the samples of a window into one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from penstock.model import MissingFigureError, OperatorSample, Sample, Topology
 
 
 def windows(samples: Sequence[Sample], seconds: float) -> tuple[Sample, ...]:
-    """The samples in windows of `seconds`, counted back from the newest end; oldest first, empty ones left out."""
+    """The samples in windows of `seconds`, counted back from the newest end; oldest first, without empty ones."""
     groups: dict[int, list[Sample]] = {}
     for sample in samples:
-        # A microsecond is more than rounding and less than any window: it keeps a boundary on its own side.
+        # A microsecond is more than rounding and less than any window: a boundary stays on its own side.
         groups.setdefault(int((samples[-1].end - sample.end + 1e-6) // seconds), []).append(sample)
     return tuple(merged(groups[age]) for age in sorted(groups, reverse=True))
 
@@ -19,7 +19,7 @@ def windows(samples: Sequence[Sample], seconds: float) -> tuple[Sample, ...]:
 def merged(samples: Sequence[Sample]) -> Sample:
     """One sample for several that follow each other: counts added up, queues as they stood at the end.
 
-    A figure that one of them lacks is lacking. Latencies are left out: percentiles do not add up.
+    A figure that one of them lacks is None. So are latencies: percentiles cannot be added.
 
     >>> three = [
     ...     Sample(t=10 * i, seconds=10, input_rate=100 + i, operators={"split": OperatorSample(2, 900, queue=50 * i)})
@@ -46,7 +46,7 @@ def merged(samples: Sequence[Sample]) -> Sample:
 
 
 def received(name: str, topology: Topology, sample: Sample) -> float:
-    """Records that reached an operator: what it counted itself, else its parents' output or the outside stream."""
+    """Records that reached an operator: what it counted itself, else its parents' output, or for a root the input."""
     operator = sample.operators.get(name)
     if operator is not None and operator.records_from is not None:
         return sum(operator.records_from.values())

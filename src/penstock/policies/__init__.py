@@ -1,4 +1,4 @@
-"""Chooses a plan. A policy suggests; guards vet; only the loop acts."""
+"""Policies choose a plan. A policy suggests, guards vet, and only the loop acts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Policy(Protocol):
     """A pure function from what was observed to a decision.
 
     `name` is the file's name; `source` says which paper and equations it follows; `measurements` is how many
-    samples it wants of each decision interval; `actuation` is how the policy's own system changes a job, where its
+    samples it needs of each decision interval; `actuation` is how the policy's own system changes a job, where its
     paper says so: "live", "restart" (queues survive) or "lossy_restart" (queues are lost).
     """
 

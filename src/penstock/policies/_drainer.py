@@ -1,4 +1,4 @@
-"""What the straw-man drainers of AuTraScale+ share: the target throughput, and what to do without a backlog."""
+"""What the drainers that AuTraScale+ compares with share: the target throughput, and the plan without a backlog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.policies._reading import by_name
 
 @dataclass(frozen=True)
 class Drainer(Policy):
-    """While a backlog must be drained, a way to reach the target throughput; else equation 3 for the input rate.
+    """Reaches the target throughput while a backlog must be drained; else it applies equation 3 to the input rate.
 
     Both follow AuTraScale+: V = lambda + R_target / T_limit by its backlog model (equations 9 to 12), and the
     throughput optimisation that it runs before any drainer.
@@ -26,11 +26,11 @@ class Drainer(Policy):
 
     def __post_init__(self) -> None:
         if not self.drain_limit > 0:
-            raise InvalidValueError("drain_limit", f"must be more than 0, not {self.drain_limit!r}")
+            raise InvalidValueError("drain_limit", f"must be positive, not {self.drain_limit!r}")
 
     @abstractmethod
     def reach(self, observation: Observation, throughput: float, target: float) -> Plan:
-        """A plan on the way from a throughput to a higher one."""
+        """A plan that leads from `throughput` towards `target`."""
 
     def decide(self, observation: Observation) -> Decision:
         backlog = backlog_to_drain(observation, self.drain_limit)

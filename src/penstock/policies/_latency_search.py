@@ -1,7 +1,7 @@
 """Processing latency optimisation: which configuration to run next at one input rate.
 
-The order of AuTraScale: stay if the end (8, 9) is reached; else bootstrap samples, or a transfer where a model of
-another rate can help; then Bayesian optimisation (Algorithm 1).
+The order is AuTraScale's: stay if the end (8, 9) is reached; else take bootstrap samples, or transfer where a model
+of another rate can help; then optimise by Algorithm 1.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from penstock.performance.throughput import keeps_up
 
 Scores = dict[Configuration, float]
 Transfer = Callable[[GaussianProcess, SearchSpace, Scores, tuple[Configuration, ...]], tuple[Surrogate, float]]
-"""From the old model, the space, real samples and the bootstrap set: a surrogate, and the best value it knows."""
+"""Makes a surrogate, and the best value it knows, from the old model, the space, real samples and the bootstrap set."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Where to go, why, and the figures behind it."""
+    """The configuration to run next, why, and the figures behind it."""
 
     configuration: Configuration
     code: ReasonCode
@@ -69,21 +69,21 @@ class LatencySearch:
         }
 
     def can_teach(self, other: RateRecord) -> bool:
-        """Whether a model of that rate says something along every operator: the base and one sample for each."""
+        """Whether that rate has enough samples for a model: the base and one more for each operator."""
         return len(self.scores(other)) > len(self.space.lower)
 
     def fulfils(self, configuration: Configuration) -> bool:
-        """Whether a configuration keeps up and meets the latency, when last seen."""
+        """Whether a configuration kept up and met the latency when it was last measured."""
         measured, record = self.record.measured.get(configuration), self.record
         if measured is None or measured.latency_ms is None or measured.latency_ms > self.target_ms:
             return False
         if record.attainable is None:
             return keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
-        # Something outside caps the job: no configuration can be asked for more than the best one reached.
+        # Something outside limits the job: no configuration can be expected to do more than the best one did.
         return keeps_up(measured.throughput, min(measured.input_rate, record.attainable), self.throughput_noise)
 
     def settle(self, current: Configuration, refused: Collection[Configuration]) -> Proposal | None:
-        """Where the search ends, given the configuration in force: there, at one known to do, or with the trials."""
+        """The configuration to stay with, if the search is over: one that meets the target, or the best of all."""
         scores, bootstrap = self.scores(), self._bootstrap
         if (ended := self._ended(current, scores, refused)) is not None:
             return self._stay(current, ended, "the latency is met without waste", {"phase": "steady"})
@@ -101,8 +101,8 @@ class LatencySearch:
     ) -> Proposal:
         """The next configuration to try.
 
-        `source` is the record to transfer from, if there is one; with `real_samples` of this rate (as many as
-        the bootstrap set has, where that is None) it is left for Algorithm 1.
+        `source` is the record to transfer from, if there is one. From `real_samples` samples of this rate on (None: the
+        size of the bootstrap set) it is no longer used, and Algorithm 1 goes on alone.
         """
         scores, bootstrap = self.scores(), self._bootstrap
         if source is None:
@@ -110,7 +110,7 @@ class LatencySearch:
                 if k not in scores and k not in refused:
                     text = f"bootstrap sample {number} of {len(bootstrap)}"
                     return Proposal(k, ReasonCode.EXPLORE, text, {"phase": "bootstrap"})
-        if not scores:  # nothing that was tried from the base upwards is remembered: begin with the base again
+        if not scores:  # no sample from the base upwards is remembered: begin with the base again
             return Proposal(self.space.lower, ReasonCode.EXPLORE, "the base must be measured", {"phase": "bootstrap"})
         surrogate: Surrogate
         if source is not None and len(scores) < (len(bootstrap) if real_samples is None else real_samples):
@@ -143,12 +143,12 @@ class LatencySearch:
     def _ended(
         self, current: Configuration, scores: Scores, refused: Collection[Configuration]
     ) -> Configuration | None:
-        """The configuration at which Algorithm 1 ends: the one in force, or else the best one known to do."""
+        """The configuration at which Algorithm 1 ends: the one in force, or else the best one that meets the target."""
         good = [k for k in scores if scores[k] >= self.threshold and self.fulfils(k) and k not in refused]
         return current if current in good else max(good, key=lambda k: scores[k], default=None)
 
     def _best(self, current: Configuration, scores: Scores, refused: Collection[Configuration], why: str) -> Proposal:
-        """The search is over without an end: the best that was seen, those that meet the latency first."""
+        """The best configuration of a search that gives up; those that meet the latency come first."""
         seen = [k for k in scores if k not in refused]
         best = max(seen, key=lambda k: (self.fulfils(k), scores[k]), default=current)
         return self._stay(current, best, f"{why}; this is the best of them", {"phase": "exhausted"})

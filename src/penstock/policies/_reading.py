@@ -1,4 +1,4 @@
-"""What a searching learner reads off an observation: the configuration that was really in force, and how it did."""
+"""What a learner reads from an observation: the configuration that was really in force, and what was measured."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from penstock.performance.bayesian.search_space import Configuration
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The newest window: its configuration, which guards or the cluster may have made another than was asked for."""
+    """The newest window; guards or the cluster may have put another configuration in force than was asked for."""
 
     configuration: Configuration
     measurement: Measurement
 
 
 def read(observation: Observation) -> Reading:
-    """Raises MissingFigureError for whatever was not measured; latency only where it has a target."""
+    """Read the newest window; raises MissingFigureError. Latency is needed only where it has a target."""
     sample, slo = observation.latest, observation.slo
     if sample.throughput is None:
         raise MissingFigureError("throughput")
@@ -37,10 +37,10 @@ def read(observation: Observation) -> Reading:
 
 
 def settling(observation: Observation, running_time: float, patience: float = 0.0) -> bool:
-    """Whether the newest window shows a change of plan rather than the plan.
+    """Whether the newest window shows the effects of a change of plan rather than the plan.
 
     It does when it began less than `running_time` seconds after the change, and for up to `patience` seconds more
-    while the job completes more than comes in: then it works off what waited for it while it stood still.
+    while the job completes more than comes in: then it works off what waited during the downtime.
     """
     change, latest = observation.last_change, observation.latest
     if change is None:
@@ -50,7 +50,7 @@ def settling(observation: Observation, running_time: float, patience: float = 0.
 
 
 def refused(observation: Observation, reading: Reading) -> Configuration | None:
-    """What was asked for in the last cycle and not given, for a reason that will not pass by itself."""
+    """The configuration that the last cycle asked for and did not get, for a reason that does not pass with time."""
     if not observation.history:
         return None
     cycle = observation.history[-1]

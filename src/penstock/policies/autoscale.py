@@ -28,7 +28,7 @@ from penstock.performance.windows import received, windows
 from penstock.policies import Policy
 
 ROUNDING = 1e-6
-"""Seconds by which two clock readings of the same moment may differ."""
+"""Two readings of the same moment may differ by this many seconds."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Autoscale(Policy):
     """Scales out before an operator congests and in when its capacity lies idle.
 
     The local activity level sets the input expected of the next window beside the capacity; the global one also
-    looks at what critical parents will emit. Where the cluster tells its workers, each change packs all instances
+    looks at what critical parents will emit. Where the cluster reports its workers, each change packs all instances
     anew onto as few of them as their claims allow: a rebalance restarts every one of them in any case.
     """
 
@@ -58,10 +58,10 @@ class Autoscale(Policy):
         check_number("grace_seconds", self.grace_seconds)
         check_number("low", self.low)
         if not self.low <= self.high <= 1.0:
-            raise InvalidValueError("high", f"must lie between low ({self.low:g}) and 1, not at {self.high!r}")
+            raise InvalidValueError("high", f"must be between low ({self.low:g}) and 1, not {self.high!r}")
         check_choice("combine", self.combine, tuple(COMBINE))
         if self.earlier_windows < 0:
-            raise InvalidValueError("earlier_windows", f"must not be negative, not {self.earlier_windows!r}")
+            raise InvalidValueError("earlier_windows", f"must be at least 0, not {self.earlier_windows!r}")
         check_number("cpu_overcommit", self.cpu_overcommit, 1e-3)
 
     def decide(self, observation: Observation) -> Decision:
@@ -95,7 +95,7 @@ class Autoscale(Policy):
         )
 
     def _window(self, observation: Observation) -> tuple[Sample, ...]:
-        """The measurements of the last window, as far as they are later than a change and its grace period."""
+        """The measurements of the last window, without those before or in the grace period of the last change."""
         latest, change = observation.latest, observation.last_change
         start = latest.end - max(self.window_seconds, latest.seconds)  # a measurement may be longer than the window
         if change is not None:
@@ -146,7 +146,7 @@ class Autoscale(Policy):
 
 
 def _processing_rates(name: str, past: Sequence[Sample]) -> list[float]:
-    """Records per second and instance in each window in which the operator had something to do."""
+    """Records per second and instance in each window in which the operator had work."""
     rates = []
     for window in past:
         operator = window.operators.get(name)

@@ -29,18 +29,18 @@ class AuTraScale(Policy):
     The paper's: true rates (2) and throughput optimisation (3) with both its endings and the look-back; the score (4);
     the bootstrap set; a Gaussian process with a Matern kernel and expected improvement (5 to 7) over k' <= k <= P_max;
     the end (8, 9); the transfer of Algorithm 2, until `num` real samples; a library of models by rate, the nearest of
-    which teaches; the policy running time.
+    which is transferred; the policy running time.
 
-    Ours, where the paper is silent or its way cannot be gone:
-      - alpha 0.8 and w 1 are read off its printed scores; xi 0.01, M 6 and nu 2.5 are chosen.
+    Ours, where the paper says nothing or cannot be followed:
+      - alpha 0.8 and w 1 are derived from its printed scores; xi 0.01, M 6 and nu 2.5 are chosen.
       - Outputs per input are measured, so (3) holds for any graph of operators, not for selectivity 1 alone.
-      - Every plan is run by the job itself, one for each policy interval (the loop's), and what is learnt is booked
-        under the plan that was really in force. A plan that was refused is not asked for again at that rate.
+      - Every plan is run by the job itself, one for each policy interval (the loop's), and what is learnt is recorded
+        for the plan that was really in force. A plan that was refused is not asked for again at that rate.
       - A job that works off a backlog has full buffers: its latency then does not replace what its plan showed before.
       - The input rate has changed when it leaves `rate_tolerance` around the rate at which the search began.
       - Asking for any configuration tried already ends throughput optimisation, not only the last one. A configuration
         that later falls behind opens it again.
-      - After `max_iterations` trials the best of them is kept; the paper tries on until (8, 9) holds.
+      - After `max_iterations` trials the best of them is kept; the paper goes on until (8, 9) holds.
       - The model sees log k / log P_max. The whole space is listed up to 200,000 points and climbed beyond.
       - Without a target for processing latency the one for event latency stands in, as processing is a part of it.
         Without either it holds where throughput optimisation ends.
@@ -84,18 +84,18 @@ class AuTraScale(Policy):
             "seed",
         ):
             if not getattr(self, name) >= 0:
-                raise InvalidValueError(name, f"must not be negative, not {getattr(self, name)!r}")
+                raise InvalidValueError(name, f"must be at least 0, not {getattr(self, name)!r}")
         if self.uniform_samples < 1:
             raise InvalidValueError("uniform_samples", f"must be at least 1, not {self.uniform_samples!r}")
         if self.num is not None and self.num < 0:
-            raise InvalidValueError("num", f"must not be negative, not {self.num!r}")
+            raise InvalidValueError("num", f"must be at least 0, not {self.num!r}")
         check_smoothness(self.nu)
         self.library = RateLibrary(self.rate_tolerance)
 
     # Learn -----------------------------------------------------------------------------------------------------
 
     def learn(self, observation: Observation) -> None:
-        """Book the newest window; one that lacks a figure or began too soon after a change teaches nothing."""
+        """Learn from the newest window, unless it lacks a figure or began too soon after a change."""
         if settling(observation, self.policy_running_time, self.backlog_patience):
             return
         topology = observation.topology
@@ -115,18 +115,21 @@ class AuTraScale(Policy):
         denied = refused(observation, reading)
         if denied is not None and denied not in self.refused:
             self.refused.append(denied)
-        self._book(observation, record, reading, recommended)
+        self._add_window(observation, record, reading, recommended)
 
     def _forget(self) -> None:
-        """Another job, or other bounds: configurations learnt before may not fit any more."""
+        """Forget everything, as another job or other bounds make the configurations learnt before invalid."""
         self.library = RateLibrary(self.rate_tolerance)
         self._begin()
 
     def _begin(self) -> None:
-        """Another rate is in force: what was refused before may be granted now."""
+        """Begin with another rate, at which what was refused before may be granted."""
         self.refused.clear()
 
-    def _book(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
+    def _add_window(
+        self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration
+    ) -> None:
+        """Add the newest window to the record of its rate."""
         if self._fell_behind(record, reading):
             record.reopen()
         record.measure(reading.configuration, self._without_backlog(observation, record, reading))
@@ -135,14 +138,14 @@ class AuTraScale(Policy):
 
     @staticmethod
     def _without_backlog(observation: Observation, record: RateRecord, reading: Reading) -> Measurement:
-        """The newest measurement, with the latency from before the backlog where there is one and it is known."""
+        """The newest measurement; while a backlog is worked off, with the latency measured before it, if known."""
         earlier = record.measured.get(reading.configuration)
         if earlier is None or not works_off(observation.latest, observation.slo):
             return reading.measurement
         return replace(reading.measurement, latency_ms=earlier.latency_ms)
 
     def _fell_behind(self, record: RateRecord, reading: Reading) -> bool:
-        """Whether a configuration that used to keep up no longer does: then its base is not what it was."""
+        """Whether a configuration that used to keep up no longer does, so that the base is outdated."""
         earlier, now = record.measured.get(reading.configuration), reading.measurement
         return (
             record.base is not None
@@ -152,13 +155,13 @@ class AuTraScale(Policy):
         )
 
     def _step(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
-        """One step of throughput optimisation, and its two endings."""
+        """Do one step of throughput optimisation, with both its endings."""
         configuration, measured = reading.configuration, reading.measurement
         enough = keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
         first = record.recommended is None
         record.steps[configuration] = measured.throughput
         record.recommended = recommended
-        # The configuration found at the start may be far too large: it ends the walk only if (3) knows no smaller one.
+        # The first configuration may be over-provisioned: it ends the walk only if (3) asks for no smaller one.
         caught_up = enough and (not first or sum(recommended) >= sum(configuration))
         # Asking again for what was tried already is "the same twice in a row", and also ends a walk in circles.
         if caught_up or recommended in record.steps or recommended in self.refused:
@@ -183,7 +186,7 @@ class AuTraScale(Policy):
         )
 
     def _figures(self, observation: Observation) -> dict[str, Any]:
-        """What every decision rests on. Raises MissingFigureError for the figure that kept it from learning."""
+        """The figures behind every decision. Raises MissingFigureError for the one that is missing."""
         reading, rates, record = read(observation), true_rates(observation), self.library.current
         figures: dict[str, Any] = {
             "true_processing_rate": {name: rate.processing for name, rate in rates.items()},
@@ -254,7 +257,7 @@ class AuTraScale(Policy):
     def _transfer(
         self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]
     ) -> tuple[Surrogate, float]:
-        """The traditional transfer: estimates for the bootstrap set join the real samples."""
+        """The traditional transfer: estimates for the bootstrap set are added to the real samples."""
         inputs, outputs = arrays(space, scores)
         points = [k for k in bootstrap if k not in scores]
         if not points:

@@ -24,11 +24,12 @@ from penstock.policies._reading import Reading, by_name, configuration_of, plan_
 from penstock.policies.autrascale import AuTraScale
 
 BEYOND_TARGET = (1.0, 1.1, 1.25, 1.5, 2.0)
+"""Multiples of the target throughput for which configurations are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """A backlog being drained: since when, and the steady state (pi_p and its latency) to return to."""
+    """A backlog being drained: when that began, and the steady state (pi_p and its latency) to return to."""
 
     began: float
     steady: Configuration
@@ -45,12 +46,12 @@ class AuTraScalePlus(AuTraScale):
 
     Ours, beside what `AuTraScale` lists:
       - Its equation 3 lacks a division; the first paper's is used.
-      - The profile is learnt from the job's own busy windows, never by injecting load; `profiled` takes an offline one.
+      - The profile is learnt from the job's own busy windows, never by injecting load; `profiled` adds an offline one.
       - The search begins with what the true rates ask for; until other configurations were busy, estimates from those
         rates stand in for the bootstrap set and for a few configurations around the target.
       - beta is what the target exceeds the input by; a score of 0.9 is close enough.
-      - A configuration that drains faster than it must is kept: it is given back the sooner.
-      - A limit that passes begins anew; the paper says nothing of a job that is still late then.
+      - A configuration that drains faster than it must is kept: it is released the sooner.
+      - A limit that passes begins again; the paper says nothing of a job that is still late then.
     """
 
     name: ClassVar[str] = "autrascale_plus"
@@ -72,18 +73,18 @@ class AuTraScalePlus(AuTraScale):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.c0 > 0:
-            raise InvalidValueError("c0", f"must be more than 0, not {self.c0!r}")
+            raise InvalidValueError("c0", f"must be positive, not {self.c0!r}")
         if self.beta is not None and not self.beta > 0:
-            raise InvalidValueError("beta", f"must be more than 0, not {self.beta!r}")
+            raise InvalidValueError("beta", f"must be positive, not {self.beta!r}")
         if not 0 < self.throughput_threshold <= 1:
             raise InvalidValueError(
-                "throughput_threshold", f"must be above 0 and at most 1, not {self.throughput_threshold!r}"
+                "throughput_threshold", f"must be more than 0 and at most 1, not {self.throughput_threshold!r}"
             )
         if not self.drain_limit > 0:
-            raise InvalidValueError("drain_limit", f"must be more than 0, not {self.drain_limit!r}")
+            raise InvalidValueError("drain_limit", f"must be positive, not {self.drain_limit!r}")
 
     def profiled(self, configuration: Configuration, throughput: float) -> None:
-        """Take what a configuration can do when records never run out; an offline profile may be told here too."""
+        """Record the throughput of a configuration that always has work, from a window or an offline profile."""
         self.profile.pop(configuration, None)
         self.profile[configuration] = throughput
         while len(self.profile) > REMEMBERED:
@@ -99,8 +100,10 @@ class AuTraScalePlus(AuTraScale):
         super()._begin()
         self.drain = self.returning = None  # at another rate there is another steady state
 
-    def _book(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
-        """A job that drains, or is not back yet, shows nothing of its steady state: only its throughput is booked."""
+    def _add_window(
+        self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration
+    ) -> None:
+        """Add the newest window; while the job drains or returns, only its throughput is recorded."""
         if saturated(observation.latest, observation.slo):
             self.profiled(reading.configuration, reading.measurement.throughput)
         if self.drain is not None:
@@ -111,11 +114,11 @@ class AuTraScalePlus(AuTraScale):
         if self.returning == reading.configuration or self.returning in self.refused:
             self.returning = None
         if self.returning is None:
-            super()._book(observation, record, reading, recommended)
+            super()._add_window(observation, record, reading, recommended)
             self.drain = self._beginning(observation, record, reading)
 
     def _beginning(self, observation: Observation, record: RateRecord, reading: Reading) -> Drain | None:
-        """A drain begins in a steady state whose event latency is too high and that has something to drain."""
+        """The drain that begins now: in a steady state whose event latency is too high and that has a backlog."""
         latency_ms = record.measured[reading.configuration].latency_ms
         settled = self._settled(observation, record)
         if latency_ms is None or settled is None or settled.configuration != reading.configuration:
@@ -126,7 +129,7 @@ class AuTraScalePlus(AuTraScale):
     def _drained(self, observation: Observation, drain: Drain) -> bool:
         try:
             return self._backlog(observation, drain) is None
-        except MissingFigureError:  # nobody knows how much waits: whatever goes on, goes on
+        except MissingFigureError:  # the backlog is unknown: a drain goes on, and none begins
             return drain is not self.drain
 
     # Decide ----------------------------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ class AuTraScalePlus(AuTraScale):
         return DrainSearch(space, target, beta, self.throughput_threshold, self.xi, self.nu, self.seed)
 
     def _linear(self, observation: Observation, search: DrainSearch, times: float = 1.0) -> Configuration:
-        """The least that reaches so many times the target if rates scaled linearly."""
+        """The smallest configuration that would reach `times` the target if rates scaled linearly."""
         rates, load = true_rates(observation), load_of_one(observation)
         throughput = times * search.target
         needed = (instances(throughput * load[n], rates[n].processing) for n in observation.topology.names)
@@ -189,8 +192,8 @@ class AuTraScalePlus(AuTraScale):
         return tuple(min(max(k, least), most) for k, least, most in bounds)
 
     def _estimates(self, observation: Observation, search: DrainSearch) -> dict[Configuration, float]:
-        """What some configurations could do if rates scaled linearly: the bootstrap set, and those at the target
-        and somewhat beyond it, since instances that get in each other's way do less."""
+        """The throughput of some configurations if rates scaled linearly: the bootstrap set, and those at the target
+        and somewhat beyond it, since instances that compete for resources do less."""
         rates, load = true_rates(observation), load_of_one(observation)
         around = (self._linear(observation, search, times) for times in BEYOND_TARGET)
         return {
@@ -226,7 +229,7 @@ class AuTraScalePlus(AuTraScale):
 
 
 def load_of_one(observation: Observation) -> dict[str, float]:
-    """Records per second that reach each operator for each one offered to the job; equal roots where none is."""
+    """Records per second that reach each operator for each one offered to the job; without input, roots are equal."""
     topology, latest = observation.topology, observation.latest
     offered = latest.offered_rate
     shares = {root: (latest.input_rate_of(root) or 0.0) / offered if offered else 1.0 for root in topology.roots}

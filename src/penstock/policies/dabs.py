@@ -1,4 +1,4 @@
-"""DABS-Storm: AUTOSCALE's decisions, made real by restarts that lose what waits in the queues."""
+"""DABS-Storm: AUTOSCALE's decisions, applied by restarts that lose what waits in the queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.policies.autoscale import Autoscale
 class Dabs(Autoscale):
     """AUTOSCALE as PSPS compares with it: each change restarts the operators and drops their queues.
 
-    It decides as AUTOSCALE does; what differs is the price of a change. The simulator runs it with lossy restarts.
+    It decides as AUTOSCALE does; what differs is the cost of a change. The simulator runs it with lossy restarts.
     """
 
     name: ClassVar[str] = "dabs"

@@ -24,8 +24,8 @@ class DpStream(Policy):
     """Adds instances to a critical operator while it is slower than omega, removes them while faster than lambda.
 
     Only operators on the critical path change. Both bounds are times an operator may take for the records that
-    arrive in one moment; an operator that takes the whole moment just keeps up. Where the cluster tells its
-    workers, a new instance goes where it fits with the least room left, one too many leaves where most room is.
+    arrive in one moment; an operator that takes the whole moment just keeps up. Where the cluster reports its
+    workers, a new instance goes where it fits with the least room left; one is removed where the most room is.
     """
 
     name: ClassVar[str] = "dp_stream"
@@ -69,16 +69,16 @@ class DpStream(Policy):
         return {"forecaster": self.forecaster, "knows": self._forecaster.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        if state["forecaster"] == self.forecaster:  # what another forecaster knew is of no use to this one
+        if state["forecaster"] == self.forecaster:  # the state of another forecaster does not fit this one
             self._forecaster.restore(state["knows"])
 
     def decide(self, observation: Observation) -> Decision:
         plan, topology = observation.plan, observation.topology
-        foreseen = self._foreseen(observation)
-        rates = true_rates(foreseen)
+        forecast = self._with_forecast(observation)
+        rates = true_rates(forecast)
         model = LatencyModel(
             topology,
-            arriving=arriving(topology, rates, input_rates(foreseen)),
+            arriving=arriving(topology, rates, input_rates(forecast)),
             processing_rate={name: rates[name].processing for name in topology.names},
             moment=self.moment_ms / 1e3,
             bandwidth=self.bandwidth,
@@ -96,7 +96,7 @@ class DpStream(Policy):
             f"for what arrives in {self.moment_ms:g} ms",
             figures={
                 "forecaster": self.forecaster,
-                "predicted_rate": None if foreseen.forecast is None else foreseen.forecast.input_rate,
+                "predicted_rate": None if forecast.forecast is None else forecast.forecast.input_rate,
                 "r": dict(model.arriving),
                 "p": dict(model.processing_rate),
                 "Tp_ms": {name: 1e3 * model.processing_time(name, plan[name]) for name in topology.names},
@@ -110,14 +110,14 @@ class DpStream(Policy):
             },
         )
 
-    def _foreseen(self, observation: Observation) -> Observation:
-        """The observation with this policy's own forecast; as it is before anything was learnt."""
+    def _with_forecast(self, observation: Observation) -> Observation:
+        """The observation with this policy's own forecast; unchanged before anything was learnt."""
         horizon = observation.latest.seconds if self.horizon_seconds is None else self.horizon_seconds
         rate = self._forecaster.predict(horizon)
         return observation if rate is None else replace(observation, forecast=Forecast(self.forecaster, rate))
 
     def _instances(self, name: str, model: LatencyModel, now: int) -> int:
-        """Algorithm 2 for one operator. The guard in its second loop is ours: as printed, it could step over omega."""
+        """Algorithm 2 for one operator. Its second loop also checks omega, which as printed it could exceed."""
         omega, least = self._omega * (1 + EXACT), self._lambda * (1 - EXACT)
         low, high = model.topology[name].min, model.topology.ceiling(name)
 

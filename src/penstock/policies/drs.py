@@ -21,7 +21,7 @@ from penstock.policies import Policy
 RATES = ("true", "observed")
 
 NEAR = 1.01
-"""A target below what service alone takes cannot be met; waiting is then cut to 1 % of the service time."""
+"""A target below the service time cannot be met; then waiting is limited to 1 % of the service time."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Drs(Policy):
     processing latency, else that of the event latency. Waiting times fall ever more slowly as instances are added,
     so the greedy plan is the best of its size, and the smallest that meets the target.
 
-    Observed rates take a whole window for working time, waiting included: an instance with little to do looks
-    slow. DRS then grows although nothing is wrong, which is what AuTraScale shows with them.
+    Observed rates count the whole window as working time, waiting included: an instance with little to do looks
+    slow. DRS then grows without need, which is what AuTraScale shows.
 
-    Queueing theory knows nothing of networks and buffers. The authors' own system therefore takes its estimate times
-    what was measured over what it says of the plan in force; `calibrated` does the same.
+    Queueing theory leaves out networks and buffers. The authors' own system therefore scales its estimate by the ratio
+    of measured to estimated latency under the plan in force; `calibrated` does the same.
     """
 
     name: ClassVar[str] = "drs"
@@ -88,7 +88,7 @@ class Drs(Policy):
 
 
 def _with_waiting_as_work(observation: Observation) -> Observation:
-    """What would have been measured by someone who cannot tell working from waiting."""
+    """The observation with waiting counted as work."""
     samples = tuple(
         replace(
             sample,
@@ -105,14 +105,15 @@ def _with_waiting_as_work(observation: Observation) -> Observation:
 def _underestimate(
     observation: Observation, load: Mapping[str, float], service: Mapping[str, float], entering: float
 ) -> float:
-    """How many times what the model says of the plan in force was measured; at least 1, as networks take time too."""
+    """The ratio of measured to estimated latency under the plan in force; at least 1, as networks take time too."""
     plan, slo = observation.plan, observation.slo
-    said = mean_sojourn({n: Station.of(plan[n], load[n], service[n]) for n in observation.topology.names}, entering)
+    stations = {name: Station.of(plan[name], load[name], service[name]) for name in observation.topology.names}
+    estimated = mean_sojourn(stations, entering)
     latency = observation.latest.processing_latency_ms
     measured = None if latency is None else latency.at(slo.statistic)
-    if measured is None or not 0 < said < math.inf:
+    if measured is None or not 0 < estimated < math.inf:
         return 1.0
-    return max(1.0, measured / 1e3 / said)
+    return max(1.0, measured / 1e3 / estimated)
 
 
 def _target_seconds(observation: Observation) -> float | None:
@@ -123,7 +124,7 @@ def _target_seconds(observation: Observation) -> float | None:
 def _grow(
     topology: Topology, stations: Mapping[str, Station], entering: float, target: float, limit: float
 ) -> dict[str, int]:
-    """Add instances where they help most, until the mean sojourn meets the target or there is no room left."""
+    """Add instances where they help most, until the mean sojourn meets the target or the limit is reached."""
     now = {name: station for name, station in stations.items() if station.arrival_rate > 0}
     visits = {name: station.arrival_rate / entering for name, station in now.items()}
     service_alone = math.fsum(visits[name] / station.service_rate for name, station in now.items())
@@ -154,7 +155,7 @@ def _grow(
 def _ration(
     topology: Topology, load: Mapping[str, float], service: Mapping[str, float], limit: float
 ) -> dict[str, int]:
-    """Too few instances for a stable job: each goes to the operator that is busiest without it."""
+    """Share out too few instances for a stable job: each goes to the operator that is busiest without it."""
     plan = {name: topology[name].min for name in topology.names}
     room = limit - sum(plan.values())
     busiest = [(-load[n] / service[n] / plan[n], n) for n in topology.names if plan[n] < topology.ceiling(n)]

@@ -1,4 +1,4 @@
-"""DS2: the least parallelism at which true rates carry the input, in one walk over the graph."""
+"""DS2: the least parallelism that carries the input by true rates, in one walk over the graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Ds2(Policy):
 
     def __post_init__(self) -> None:
         if not 0 < self.utilisation <= 1:
-            raise InvalidValueError("utilisation", f"must be above 0 and at most 1, not {self.utilisation!r}")
+            raise InvalidValueError("utilisation", f"must be more than 0 and at most 1, not {self.utilisation!r}")
 
     def decide(self, observation: Observation) -> Decision:
         topology, rates = observation.topology, true_rates(observation)

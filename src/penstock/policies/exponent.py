@@ -1,4 +1,4 @@
-"""Exponent: drains with twice the instances, and twice again, until that is enough."""
+"""Exponent: drains a backlog by doubling the instances until the throughput is enough."""
 
 from __future__ import annotations
 

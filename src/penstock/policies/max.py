@@ -1,4 +1,4 @@
-"""Max: drains with everything there is."""
+"""Max: drains a backlog with the largest plan."""
 
 from __future__ import annotations
 

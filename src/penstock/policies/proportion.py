@@ -1,4 +1,4 @@
-"""Proportion: drains with as many times the instances as the throughput must grow by."""
+"""Proportion: drains a backlog by scaling the instances in the ratio by which the throughput must grow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.policies._drainer import Drainer
 class Proportion(Drainer):
     """While there is a backlog to drain, parallelism follows the ratio of target to current throughput.
 
-    It takes throughput for linear in parallelism, so it comes too late where instances get in each other's way.
+    It assumes that throughput is linear in parallelism, so it drains too slowly where instances compete for resources.
     """
 
     name: ClassVar[str] = "proportion"
@@ -22,7 +22,7 @@ class Proportion(Drainer):
 
     def reach(self, observation: Observation, throughput: float, target: float) -> Plan:
         if throughput <= 0:
-            raise MissingFigureError("throughput")  # of a job that stood still there is no ratio
+            raise MissingFigureError("throughput")  # there is no ratio without throughput
         topology, plan = observation.topology, observation.plan
         grown = {name: instances(plan[name] * target, throughput) for name in topology.names}
         return plan.changed({n: min(max(k, topology[n].min), topology.ceiling(n)) for n, k in grown.items()})

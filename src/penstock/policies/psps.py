@@ -27,14 +27,14 @@ from penstock.performance.waiting import execution_seconds, waiting_records
 from penstock.policies import Policy
 
 ROUNDING = 1e-12
-"""Relative: 58.00000000000001 events are 58."""
+"""Relative rounding error: 58.00000000000001 events are 58."""
 
 
 @dataclass(frozen=True)
 class Psps(Policy):
     """Activates the replicas that clear the predicted events and the queue of each operator in one interval.
 
-    The paper allocates a pool of replicas at the start and only wakes them up or sends them to sleep, so a change
+    The paper allocates a pool of replicas at the start and only activates or deactivates them, so a change
     costs nothing and the queues survive it: every change is live, and an operator's max is the size of its pool.
     The newest sample is the paper's interval t. Its lambda_G(t) stands for that of the next interval; predicting
     it is future work there and an option here.
@@ -54,10 +54,10 @@ class Psps(Policy):
 
     def __post_init__(self) -> None:
         if not 0 < self.window_seconds < math.inf:
-            raise InvalidValueError("window_seconds", f"must be more than 0, not {self.window_seconds!r}")
+            raise InvalidValueError("window_seconds", f"must be positive, not {self.window_seconds!r}")
         for name, milliseconds in (self.execution_ms or {}).items():
             if not isinstance(milliseconds, int | float) or not 0 < milliseconds < math.inf:
-                raise InvalidValueError(f"execution_ms of {name}", f"must be more than 0, not {milliseconds!r}")
+                raise InvalidValueError(f"execution_ms of {name}", f"must be positive, not {milliseconds!r}")
         if self.forecaster is not None:
             FORECASTERS.load(self.forecaster)
 
@@ -65,7 +65,7 @@ class Psps(Policy):
         topology, td = observation.topology, self.window_seconds
         et = self._execution_seconds(observation)
         theta = visits(topology, edge_shares(topology, observation.samples))
-        lambda_g = {root: rate * td for root, rate in input_rates(self._foreseen(observation)).items()}
+        lambda_g = {root: rate * td for root, rate in input_rates(self._with_forecast(observation)).items()}
         received = {  # (2a)
             name: whole_events(sum(lambda_g[root] * share for root, share in theta[name].items()))
             for name in topology.names
@@ -101,8 +101,8 @@ class Psps(Policy):
             name: given[name] / 1e3 if name in given else execution_seconds(name, observation.samples) for name in names
         }
 
-    def _foreseen(self, observation: Observation) -> Observation:
-        """The observation with the forecast of our own forecaster, if we have one."""
+    def _with_forecast(self, observation: Observation) -> Observation:
+        """The observation with this policy's own forecast, if it has a forecaster."""
         if self.forecaster is None:
             return observation
         forecaster = FORECASTERS.create(self.forecaster)
@@ -115,7 +115,7 @@ class Psps(Policy):
 
 
 def whole_events(events: float) -> int:
-    """Events come whole: a predicted fraction counts as one more.
+    """The number of whole events: a predicted fraction counts as one more.
 
     >>> whole_events(83.3), whole_events(62.5), whole_events(100 * (0.7 * 0.4 + 0.3))
     (84, 63, 58)
@@ -124,7 +124,7 @@ def whole_events(events: float) -> int:
 
 
 def _thetas(topology: Topology, theta: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """Theta as the paper has it, with 1 at every root; and where there are several roots, the part of each."""
+    """Theta as in the paper, with 1 at every root; and where there are several roots, the part of each."""
     figures: dict[str, Any] = {"theta": {name: sum(theta[name].values()) for name in topology.names}}
     if len(topology.roots) > 1:
         figures["theta_by_root"] = {name: dict(theta[name]) for name in topology.names}

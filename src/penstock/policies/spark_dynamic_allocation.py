@@ -2,14 +2,14 @@
 
 How Spark's notions appear in a sample of a streaming job, which is one pool of slots:
 
-    slot           room for one task: `tasks_per_executor` in each executor. Operators in turn each use all slots;
-                   operators at once have an equal part of them each, which the others cannot use
-    task           what one slot does in one window. The operator with most tasks speaks for all, as all get the same
-                   parallelism: in turn its tasks are the pool's, at once every operator needs as many slots
+    slot           room for one task: `tasks_per_executor` in each executor. Sequential operators each use all slots;
+                   concurrent operators have an equal part of them each, which the others cannot use
+    task           what one slot does in one window. The operator with most tasks counts, as all get the same
+                   parallelism: sequentially its tasks are the pool's, concurrently every operator needs as many slots
     running tasks  slots at work: useful seconds / window
     pending tasks  what waits at the window's end (the queue, and the source's backlog at a root) times the useful
                    time of a record / window
-    backlogged     pending tasks; a queue that stands at the end of a window is taken to have stood all through it
+    backlogged     there are pending tasks; a queue at the end of a window is taken to have waited all through it
     idle executor  one beyond those that hold all running and pending tasks. Tasks are packed onto as few executors
                    as can hold them; Spark spreads them, and then often finds no executor idle at all
 """
@@ -48,7 +48,7 @@ class SparkDynamicAllocation(Policy):
     """Adds 1, 2, 4 ... executors while tasks wait for a slot; releases those that were idle for a minute.
 
     The number of executors never exceeds what all running and pending tasks could fill. Too high a target is
-    lowered at once, but executors that are there stay until they have been idle for long enough.
+    lowered immediately, but existing executors stay until they have been idle for long enough.
     """
 
     name: ClassVar[str] = "spark_dynamic_allocation"
@@ -67,17 +67,17 @@ class SparkDynamicAllocation(Policy):
 
     _target: int | None = field(init=False, default=None)
     _to_add: int = field(init=False, default=1)
-    _add_time: float | None = field(init=False, default=None)  # when executors are added unless the backlog goes
-    _idle_since: list[float | None] = field(init=False, default_factory=list)  # of each executor, busy ones first
+    _add_time: float | None = field(init=False, default=None)  # when executors are added if tasks still wait
+    _idle_since: list[float | None] = field(init=False, default_factory=list)  # for each executor, busy ones first
 
     def __post_init__(self) -> None:
         for name in ("scheduler_backlog_timeout", "sustained_scheduler_backlog_timeout", "executor_idle_timeout"):
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < math.inf:
-                raise InvalidValueError(name, f"must be more than 0, not {seconds!r}")
+                raise InvalidValueError(name, f"must be positive, not {seconds!r}")
         if not 0 < self.executor_allocation_ratio <= 1:
             ratio = self.executor_allocation_ratio
-            raise InvalidValueError("executor_allocation_ratio", f"must be above 0 and at most 1, not {ratio!r}")
+            raise InvalidValueError("executor_allocation_ratio", f"must be more than 0 and at most 1, not {ratio!r}")
         check_whole("tasks_per_executor", self.tasks_per_executor, 1)
         check_whole("min_executors", self.min_executors)
         if self.max_executors is not None:
@@ -87,7 +87,7 @@ class SparkDynamicAllocation(Policy):
         try:
             tasks = _tasks(observation)
         except MissingFigureError:
-            return  # `decide` says what is missing; the timers stand still meanwhile
+            return  # `decide` says what is missing; the timers stop meanwhile
         self._time_the_backlog(tasks, observation.latest.t)
         self._aim(tasks, observation)
         self._time_the_idle(tasks, observation)
@@ -146,7 +146,7 @@ class SparkDynamicAllocation(Policy):
         again = self.sustained_scheduler_backlog_timeout or self.scheduler_backlog_timeout
         while self._add_time is not None and self._add_time <= now:
             before = self._target
-            # What is there already need not be asked for again.
+            # Executors that exist already need not be asked for again.
             wanted = max(self._target, self._alive(observation)) + self._to_add
             self._target = max(min(wanted, needed, most), least)
             added = self._target - before
@@ -191,7 +191,7 @@ class SparkDynamicAllocation(Policy):
         return least, max(least, most)
 
     def _plan(self, observation: Observation, executors: int) -> Plan:
-        """Every operator at the same number; `executors` only where the plan in force names them."""
+        """A plan with the same parallelism for every operator; it names executors only if the plan in force does."""
         topology, plan = observation.topology, observation.plan
         slots = executors * self.tasks_per_executor
         each = slots if observation.execution is Execution.SEQUENTIAL else slots // len(topology.names)

@@ -1,4 +1,4 @@
-"""A plan that never moves: what every other policy must be worth."""
+"""A fixed plan: the baseline of every other policy."""
 
 from __future__ import annotations
 

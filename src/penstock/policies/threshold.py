@@ -7,8 +7,8 @@ For each operator, with k instances in the plan in force:
     wanted       ceil(busy / target), if utilisation is below `low` or has reached `high`; else k
 
 `busy / target` is k * utilisation / target, the proportional rule of Kubernetes' horizontal autoscaler; the band
-between `low` and `high` is its tolerance. A job that falls behind while nobody looks busy (a slow sink, a lock) has
-a bottleneck that utilisation does not show: if the backlog grew, the busiest operator counts as at `high` at least.
+between `low` and `high` is its tolerance. A job that falls behind while no operator looks busy (a slow sink, a lock)
+has a bottleneck that utilisation does not show: if the backlog grew, the busiest operator counts as at `high` at least.
 
 An operator that is busy all the time hides how much more it would need, so one step grows it by 1 / target at most.
 """
@@ -43,9 +43,9 @@ class Threshold(Policy):
         if not 0 < self.high <= 1:
             raise InvalidValueError("high", f"must be more than 0 and at most 1, not {self.high!r}")
         if not 0 < self.target < self.high:
-            raise InvalidValueError("target", f"must lie between 0 and high ({self.high:g}), not {self.target!r}")
+            raise InvalidValueError("target", f"must be between 0 and high ({self.high:g}), not {self.target!r}")
         if not 0 <= self.low < self.target:
-            raise InvalidValueError("low", f"must lie between 0 and target ({self.target:g}), not {self.low!r}")
+            raise InvalidValueError("low", f"must be between 0 and target ({self.target:g}), not {self.low!r}")
         check_number("backlog_growth", self.backlog_growth)
 
     def decide(self, observation: Observation) -> Decision:
@@ -65,11 +65,11 @@ class Threshold(Policy):
         return k if self.low <= utilisation < self.high else instances(k * utilisation, self.target)
 
     def _falls_behind(self, observation: Observation) -> bool:
-        """Whether the backlog grew over the newest window by more than the job may leave lying."""
+        """Whether the backlog grew over the newest window by more than `backlog_growth` allows."""
         if self.backlog_growth is None or len(observation.samples) < 2:
             return False
         before, latest = observation.samples[-2:]
-        if latest.t - before.end > latest.seconds / 2:  # what grew while nobody measured is no sign of today
+        if latest.t - before.end > latest.seconds / 2:  # growth over a gap in the measurements proves nothing
             return False
         growth = _backlog(latest) - _backlog(before)
         return growth > self.backlog_growth * latest.offered_rate * latest.seconds

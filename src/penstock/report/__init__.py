@@ -1,1 +1,1 @@
-"""What a run looked like: kept as it goes, then shown as tables, a picture and a folder of files."""
+"""Reports of runs: recorded as they go, then shown as tables, a picture and a folder of files."""

@@ -21,9 +21,9 @@ BEST = "*"
 class Column:
     """A figure that policies are compared by.
 
-    scale   turns it into the unit of the title
+    scale   the factor that converts it to the unit of the title
     sign    1 where more is better, -1 where less is, 0 where neither is
-    spread  whether a table has room for it
+    spread  whether the table shows the standard deviation
     """
 
     name: str
@@ -46,7 +46,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation of a figure over runs; no deviation from a single run."""
+    """The mean and the standard deviation of a figure over runs; a single run has no deviation."""
 
     mean: float
     deviation: float | None = None
@@ -67,7 +67,7 @@ def summarise(column: Column, results: Sequence[Result]) -> Summary | None:
 
 
 def comparison_table(title: str, rows: Mapping[str, Sequence[Result]]) -> Table:
-    """One line for each policy. The best means of a column bear a star; a policy without a result has dashes."""
+    """A table with one line for each policy. A star marks the best means of a column; a dash stands for no result."""
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", padding=(0, 1, 0, 0))
     table.add_column("policy", style="bold", vertical="bottom", overflow="fold")
     summaries = []
@@ -82,7 +82,7 @@ def comparison_table(title: str, rows: Mapping[str, Sequence[Result]]) -> Table:
 
 
 def summary_json(results: Sequence[Result]) -> dict[str, Any]:
-    """The same figures for programs."""
+    """The same figures as JSON values."""
     found = {column.name: summarise(column, results) for column in COLUMNS}
     return {
         "runs": len(results),
@@ -91,7 +91,7 @@ def summary_json(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _best(column: Column, summaries: Sequence[Summary | None]) -> float | None:
-    """The best mean, if there is something to compare."""
+    """The best mean; None if there is nothing to compare."""
     means = [summary.mean for summary in summaries if summary is not None]
     if column.sign == 0 or len(means) < 2:
         return None

@@ -1,4 +1,4 @@
-"""The report as a folder of files, each of which is there in full or not at all."""
+"""The report as a folder of files, each of which is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ RESULT, DECISIONS, PAGE = "result.json", "decisions.jsonl", "report.md"
 
 
 class ReportFolder:
-    """Where a report goes. Made before the run, so that a folder that cannot be written is known at once."""
+    """The folder of a report. It is checked before the run, so that an unwritable folder is noticed immediately."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         nearest = next(parent for parent in (path, *path.parents, Path()) if parent.exists())
         if not nearest.is_dir():
-            raise PenstockError(f"report folder {path} cannot be made: {nearest} is not a folder")
+            raise PenstockError(f"report folder {path} cannot be created: {nearest} is not a folder")
         if not os.access(nearest, os.W_OK | os.X_OK):
-            raise PenstockError(f"report folder {path} cannot be written: no right to write in {nearest.absolute()}")
+            raise PenstockError(f"report folder {path} cannot be written: no permission for {nearest.absolute()}")
 
     def write(self, story: Story) -> None:
-        """Put the report into the folder, but for the decisions, which `decisions` wrote."""
-        from penstock.report.picture import draw  # matplotlib takes a while: only those who want a picture wait
+        """Write the report into the folder, except for the decisions, which `decisions` wrote."""
+        from penstock.report.picture import draw  # matplotlib takes long to import: only a picture needs it
 
         result = story.result.to_json()
         if story.rival is not None:
@@ -40,18 +40,18 @@ class ReportFolder:
 
     @contextmanager
     def decisions(self) -> Iterator[TextIO]:
-        """A file to write decisions to during the run; it gets its name when the run has ended well."""
+        """A file to write decisions to during the run; it gets its name when the run has ended without an error."""
         with self._named(DECISIONS) as path, path.open("w", encoding="utf-8") as file:
             yield file
 
     def put(self, name: str, content: bytes) -> None:
-        """One file, in full or not at all; its name may have a folder in it."""
+        """Write one file, completely or not at all; its name may contain a folder."""
         with self._named(name) as path:
             path.write_bytes(content)
 
     @contextmanager
     def _named(self, name: str) -> Iterator[Path]:
-        """A path beside `name` that takes its place at the end, or goes away if anything went wrong."""
+        """A temporary path beside `name`, renamed to it at the end or removed after an error."""
         final = self.path / name
         written = final.with_name(f".{final.name}.{os.getpid()}")
         try:

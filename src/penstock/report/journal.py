@@ -1,4 +1,4 @@
-"""Every decision of a run as one JSON line, written as it goes, so that memory stays flat."""
+"""Every decision of a run as one JSON line, written as it goes, so that memory stays constant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.stores.snapshot import decision_json
 
 
 class Journal:
-    """Listens to a loop, and writes each cycle to a file."""
+    """Writes each cycle that it is called with to a file."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -21,7 +21,7 @@ class Journal:
 
 
 def cycle_json(cycle: Cycle) -> dict[str, Any]:
-    """When it was, what was in force, what was decided and whether that was done.
+    """The time of a cycle, the plan in force, the decision and whether it was applied.
 
     >>> from penstock.model import Decision, Mode, Plan
     >>> move = Decision.move(Plan({"split": 1}), Plan({"split": 2}), "split is busy")

@@ -26,7 +26,7 @@ SHOWN_CHANGES = 3
 
 @dataclass(frozen=True)
 class LiveView:
-    """Draws what a recorder has heard so far of a run of `seconds`; `fixed` is the plan to compare with."""
+    """Draws what has been recorded so far of a run of `seconds`; `fixed` is the plan to compare with."""
 
     title: str
     recorder: Recorder
@@ -86,7 +86,7 @@ class LiveView:
 
 
 def _spark(figures: Sequence[float | None], ceiling: float = 0.0) -> str:
-    """The newest figures as little bars, as high as the largest figure of all, or the ceiling.
+    """The newest figures as small bars, scaled to the largest of all figures, or to the ceiling if that is higher.
 
     >>> _spark([0.0, 50.0, None, 100.0])
     '▁▅ █'

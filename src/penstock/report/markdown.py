@@ -1,4 +1,4 @@
-"""The report to read: Markdown, which every forge and editor shows as it is meant."""
+"""The report as a Markdown page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PICTURE = "picture.png"
 
 
 def report_text(story: Story) -> str:
-    """The whole page."""
+    """The text of the page."""
     result, recorder = story.result, story.recorder
     stopped = " It was stopped before the trace ended." if story.stopped_early else ""
     lines = [

@@ -1,4 +1,4 @@
-"""A run over time, drawn: load, parallelism, latency and backlog under one another."""
+"""The picture of a run over time: load, parallelism, latency and backlog, one below the other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ARROWS = {
 
 @dataclass(frozen=True)
 class Axis:
-    """The unit that the time of a run is counted in."""
+    """The unit of the time axis."""
 
     unit: str
     seconds: float
@@ -116,7 +116,7 @@ def _parallelism(axes: Axes, story: Story, time: Axis) -> None:
 
 
 def _mark_changes(axes: Axes, recorder: Recorder, time: Axis) -> None:
-    """A sign on top of the stack for each change of plan, smaller where there are many."""
+    """Mark each change of plan above the stack, with smaller signs where there are many."""
     size = 26.0 if recorder.change_count <= 60 else 8.0
     for code, (marker, colour, word) in ARROWS.items():
         found = [cycle for cycle in recorder.changes if direction(cycle.before, cycle.decision.plan) is code]
@@ -130,7 +130,7 @@ def _latency(axes: Axes, story: Story, time: Axis) -> None:
     points, slo = story.recorder.points, story.slo
     middle = _middles(points, time)
     seen: list[float] = []
-    # Often the two are the same: the broad, pale line shows on both sides of the narrow one.
+    # Often the two are equal: the wide, pale line shows on both sides of the narrow one.
     for word, name, colour, width, alpha, target in (
         ("event", "event_latency_ms", EVENT, 3.5, 0.5, slo.event_latency_ms),
         ("processing", "processing_latency_ms", PROCESSING, 1.4, 1.0, slo.processing_latency_ms),
@@ -187,7 +187,7 @@ def _style(axes: Axes) -> None:
 
 
 def _explain(axes: Axes) -> None:
-    """A legend beside the panel, where it hides nothing."""
+    """Put the legend beside the panel, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         style = {"frameon": False, "fontsize": 9, "labelcolor": INK}
@@ -199,7 +199,7 @@ def _explain(axes: Axes) -> None:
 def _shade_missed(axes: Axes, points: Sequence[Point], time: Axis, label: str) -> None:
     missed = [(point.t / time.seconds, point.seconds / time.seconds) for point in points if point.missed_seconds > 0]
     if missed:
-        # Without antialiasing, as neighbours would show a seam where they meet.
+        # With antialiasing, neighbours would show a seam where they meet.
         axes.broken_barh(
             missed, (0, 1), color=MISSED, alpha=0.1, lw=0, transform=axes.get_xaxis_transform(), zorder=0.5,
             label=label, antialiased=False,
@@ -211,12 +211,12 @@ def _middles(points: Sequence[Point], time: Axis) -> Floats:
 
 
 def _edges(points: Sequence[Point], time: Axis) -> Floats:
-    """Where each stretch begins, and where the last one ends."""
+    """The beginning of each point, and the end of the last one."""
     return np.array([point.t for point in points] + [point.end for point in points[-1:]]) / time.seconds
 
 
 def _column(points: Sequence[Point], name: str) -> Floats:
-    """One figure over time; what was not measured is a gap in the line."""
+    """One figure over time; NaN, a gap in the line, where it was not measured."""
     return np.array([math.nan if getattr(point, name) is None else getattr(point, name) for point in points])
 
 

@@ -1,4 +1,4 @@
-"""Keeps what a run looked like, in memory that does not grow with the time that is run."""
+"""Records a run in memory that does not grow with the length of the run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from penstock.model import Cycle, FrozenMap, Latency, ReasonCode, Sample, Slo
 from penstock.model.errors import check_whole
 
 MOST_POINTS = 2000
+"""At most this many points are kept."""
 MOST_CHANGES = 500
-"""Of each end of the run; those in between are counted."""
+"""This many changes are kept from each end of the run; those in between are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A stretch of the run: one window of measurement, or neighbours merged into one.
+    """A part of the run: one window of measurement, or neighbours merged into one.
 
-    Rates and parallelism are averages over the stretch. Latency and backlog are the worst in it, so that merging
-    hides no violation. `missed_seconds` is how much of it lay in windows that missed a target.
+    Rates and parallelism are averages over it. Latency and backlog are the worst in it, so that merging hides no
+    violation. `missed_seconds` is how much of it was in windows that missed a target.
     """
 
     t: float
@@ -41,7 +42,7 @@ class Point:
         return sum(self.parallelism.values())
 
     def merged(self, later: Point) -> Point:
-        """This stretch and the one after it as one."""
+        """This point and the one after it as one."""
 
         def average(a: float | None, b: float | None) -> float | None:
             if a is None or b is None:
@@ -64,7 +65,7 @@ class Point:
 
 
 def point_of(sample: Sample, slo: Slo) -> Point:
-    """One window as a stretch, with the figures of latency that the target speaks of."""
+    """The point of one window, with the latencies by the statistic of the slo."""
 
     def latency(measured: Latency | None) -> float | None:
         return None if measured is None else measured.at(slo.statistic)
@@ -83,10 +84,10 @@ def point_of(sample: Sample, slo: Slo) -> Point:
 
 
 class Recorder:
-    """Listens to a loop: call it with each cycle.
+    """Records each cycle that it is called with.
 
-    When `most_points` are kept, neighbours are merged in pairs, and from then on as many windows go into a point as
-    into those. The first and the last `most_changes` changes of plan are kept whole.
+    When `most_points` are kept, neighbours are merged in pairs, and from then on each new point holds as many windows
+    as the merged ones. The first and the last `most_changes` changes of plan are kept.
     """
 
     def __init__(self, slo: Slo, most_points: int = MOST_POINTS, most_changes: int = MOST_CHANGES) -> None:
@@ -120,7 +121,7 @@ class Recorder:
 
     @property
     def changes(self) -> tuple[Cycle, ...]:
-        """Oldest first; `change_count` says how many there were in all."""
+        """The changes that were kept, oldest first; `change_count` is the number of all."""
         return (*self._first, *self._last)
 
     @property
@@ -140,14 +141,14 @@ class Recorder:
         self._windows_in_last = 1
 
     def _halve(self) -> None:
-        """Merge neighbours in pairs; with an odd number, the last one waits for its partner."""
+        """Merge neighbours in pairs; with an odd number, the last one is merged with the next point."""
         points, odd = self._points, len(self._points) % 2
         self._points = [a.merged(b) for a, b in zip(points[::2], points[1::2], strict=False)] + points[-1:] * odd
         self._windows_in_last = self._windows_per_point * (1 if odd else 2)
         self._windows_per_point *= 2
 
     def _keep(self, cycle: Cycle) -> None:
-        """Without samples and figures: those are long, and the store has them."""
+        """Keep a change, without its samples and figures: those are large, and the store has them."""
         self.change_count += 1
         kept = replace(cycle, samples=(), decision=replace(cycle.decision, figures=FrozenMap()))
         if len(self._first) < self._most_changes:

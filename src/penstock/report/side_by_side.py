@@ -20,7 +20,7 @@ SIGNS = {
 
 
 def figure_text(figure: Figure) -> str:
-    """A figure as people write it.
+    """A figure as text.
 
     >>> figure_text(350000.0), figure_text(0.90961), figure_text(None), figure_text("3, 4, 12, 10")
     ('350,000', '0.91', '', '3, 4, 12, 10')
@@ -33,7 +33,7 @@ def figure_text(figure: Figure) -> str:
 
 
 def for_terminal(item: Item) -> Group:
-    """A table of figures, and a line for each claim."""
+    """An item as a table of figures and a line for each claim."""
     head, rows = _figures(item.rows)
     table = Table(*head, box=None, pad_edge=False, title=item.title, title_justify="left")
     for column in table.columns[1:-1]:
@@ -48,7 +48,7 @@ def for_terminal(item: Item) -> Group:
 
 
 def for_page(item: Item, pictures: Sequence[str]) -> str:
-    """The same as Markdown."""
+    """An item as Markdown."""
     lines = [f"### {item.title}", "", item.setting, ""]
     if item.rows:
         head, rows = _figures(item.rows)
@@ -109,7 +109,7 @@ def draw_chart(chart: Chart) -> bytes:
 
 
 def _figures(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Head and lines of a table; one that holds figures of Spark sets them beside the simulator's."""
+    """The head and the lines of a table; figures of Spark, if there are any, are beside the simulator's."""
     if all(row.spark is None for row in rows):
         head = ["", "paper", "ours", "ratio", "unit"]
         return head, [

@@ -1,4 +1,4 @@
-"""A run with all that is told about it: what tables, picture and folder are made of."""
+"""A run with all that is reported about it: the input of tables, picture and folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Story:
-    """One run: its figures, what was recorded on the way, and perhaps what a fixed plan would have done."""
+    """One run: its result, what was recorded, and optionally the result of a fixed plan."""
 
     result: Result
     recorder: Recorder

@@ -1,4 +1,4 @@
-"""What a run came to, as tables for a terminal."""
+"""The result of a run, as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STYLES = {ReasonCode.SCALE_UP: "green", ReasonCode.SCALE_DOWN: "cyan", ReasonCod
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table of figures: its name, and how to read it off a result."""
+    """One line of the table of figures: its name, and how to read it from a result."""
 
     name: str
     read: Callable[[Result], str]
@@ -68,7 +68,7 @@ def figures_table(story: Story) -> RenderableType:
 
 
 def changes_table(recorder: Recorder, most: int = SHOWN_CHANGES) -> Table:
-    """The changes of plan with their reasons: the first and the last of them, and how many lie between."""
+    """The first and the last changes of plan with their reasons, and the number of those in between."""
     changes, hidden = _ends(recorder.changes, most)
     hidden += recorder.changes_left_out
     table = Table(box=SIMPLE_HEAD, title="Changes of plan", title_justify="left", title_style="bold")
@@ -83,7 +83,7 @@ def changes_table(recorder: Recorder, most: int = SHOWN_CHANGES) -> Table:
 
 
 def change_row(cycle: Cycle, with_guards: bool = True) -> tuple[str, Text, Text]:
-    """When it was, what changed, and why; with what the guards had to say below."""
+    """When and what a cycle changed, and why, with the reasons of the guards below."""
     decision = cycle.decision
     code = decision.reason.code
     reason = Text.assemble((code.value, STYLES.get(code, "yellow")), f": {decision.reason.text}")
@@ -93,7 +93,7 @@ def change_row(cycle: Cycle, with_guards: bool = True) -> tuple[str, Text, Text]
 
 
 def reasons_line(recorder: Recorder) -> str:
-    """How often each reason was given, and each guard stepped in."""
+    """How often each reason was given, and each guard changed a decision."""
     reasons = _tally((code.value, times) for code, times in recorder.reasons.most_common())
     guards = _tally(recorder.guards.most_common())
     return f"Decisions: {reasons or 'none'}." + (f" Guards that stepped in: {guards}." if guards else "")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from penstock.model import Plan
 
 NOTHING = "–"
-"""Stands where nothing was measured."""
+"""Shown for a figure that was not measured."""
 
 
 def count(value: float | None) -> str:
-    """A number of things; thousands are grouped, and from a hundred thousand on shortened.
+    """A count; thousands are grouped, and numbers from a hundred thousand on are shortened.
 
     >>> count(7), count(48_500), count(350_000), count(2_500_000), count(None)
     ('7', '48,500', '350k', '2.5M', '–')
@@ -23,7 +23,8 @@ def count(value: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """
+    """A rate with its unit.
+
     >>> rate(350_000)
     '350k records/s'
     """
@@ -31,7 +32,8 @@ def rate(value: float | None) -> str:
 
 
 def ratio(value: float) -> str:
-    """
+    """A ratio in percent.
+
     >>> ratio(0.28), ratio(0.00034)
     ('28.0 %', '0.03 %')
     """
@@ -39,7 +41,8 @@ def ratio(value: float) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """
+    """A time given in milliseconds, in the unit that fits it.
+
     >>> milliseconds(0.1443), milliseconds(108.29), milliseconds(18_121.1), milliseconds(None)
     ('0.144 ms', '108 ms', '18.1 s', '–')
     """
@@ -51,7 +54,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def span(seconds: float) -> str:
-    """A length of time in its two largest units.
+    """A duration in its two largest units.
 
     >>> span(42), span(90), span(7200), span(90_061)
     ('42 s', '1 min 30 s', '2 h', '1 d 1 h')
@@ -67,7 +70,7 @@ def span(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A moment of a run, counted from its beginning.
+    """A time since the beginning of a run.
 
     >>> clock(1500), clock(90_061)
     ('0:25:00', '25:01:01')
@@ -77,7 +80,8 @@ def clock(seconds: float) -> str:
 
 
 def core_time(core_seconds: float) -> str:
-    """
+    """A number of core-seconds with its unit.
+
     >>> core_time(172_740)
     '172,740 core-seconds'
     """
@@ -85,7 +89,7 @@ def core_time(core_seconds: float) -> str:
 
 
 def moves(before: Plan, after: Plan) -> str:
-    """What differs between two plans, and nothing else.
+    """The differences between two plans.
 
     >>> moves(Plan({"split": 2, "count": 3}), Plan({"split": 2, "count": 5}))
     'count 3 → 5'

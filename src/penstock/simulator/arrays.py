@@ -22,16 +22,16 @@ BALANCED, SHUFFLE, KEYED = range(3)
 OVERFLOWS = (Overflow.BACK_PRESSURE, Overflow.REPLAY, Overflow.DROP)
 BACK_PRESSURE, REPLAY, DROP = range(3)
 
-COHORTS = 4096  # how finely the age of a backlog is known: so many groups of records, whatever its size
+COHORTS = 4096  # the backlog is kept in at most this many groups of records of about one age
 BINS_PER_E_FOLD = 50.0  # a latency bin is 2 % wide
 SMALLEST_MS = 0.01
-BATCH = 5
-FINISHED = 4
+BATCH = 5  # entries of State.batch
+FINISHED = 4  # entries of State.finished
 BINS = 1280  # from 0.01 ms to four years
 
 
 class Network(NamedTuple):
-    """What never changes while a job runs."""
+    """The job's graph and engine, which never change while it runs."""
 
     root: Ints  # (r,) operators without a parent
     edge_parent: Ints  # (e,) sorted by parent
@@ -49,40 +49,40 @@ class Network(NamedTuple):
     grouping: Ints  # (n,)
     cpu: Floats  # (n,) cores that a busy instance uses
     visits: Floats  # (n,) records that reach an operator for each one that enters the job
-    home: Ints  # (n,) the root (0 .. r - 1) that sends a record again which timed out here
+    home: Ints  # (n,) the root (0 .. r - 1) that replays a record which timed out here
     cores: Floats  # (w,)
     leaf_visits: float  # records that leave the job for each one that enters
     overflow: int
     queue_records: float
-    timeout: float  # seconds, inf: never
+    timeout: float  # seconds; inf means never
     network_delay: float  # seconds
     batch_seconds: float
     batch_overhead: float
 
 
 class Layout(NamedTuple):
-    """What a plan decides."""
+    """Parallelism and placement, which follow from a plan."""
 
     parallelism: Ints  # (n,)
     weight: Floats  # (n, m) share of an operator's records that an instance gets under keyed grouping
-    worker: Ints  # (n, m) where each instance runs; -1: on a core of its own
-    remote: Floats  # (e,) chance that a record crosses from one worker to another
+    worker: Ints  # (n, m) where each instance runs; -1 means on a core of its own
+    remote: Floats  # (e,) probability that a record goes from one worker to another
 
 
 class State(NamedTuple):
-    """Where the records are, and what outlives a step."""
+    """Where the records are, and everything else that is kept from step to step."""
 
     queue: Ints  # (n, m) records waiting in front of each instance
     credit: Floats  # (n, m) part of a record that an instance has already worked on
-    turn: Ints  # (n,) who gets the odd record next
-    carry: Floats  # (e,) part of a record owed to a child
+    turn: Ints  # (n,) the instance that gets the next odd record
+    carry: Floats  # (e,) part of a record still to be sent to a child
     flow: Floats  # (e,) records that took this edge in the last step
     speed: Floats  # (w,) share of a core that a busy instance gets
     wait: Floats  # (n,) mean stochastic wait, seconds
-    age: Floats  # (n, 3) of records on arrival, seconds: inside the job, the random part of it, in the source
-    owed: Floats  # (r,) part of a record to be sent again
-    limbo: Ints  # (r, l) records whose time-out is running: one entry a step until it is noticed
-    limbo_at: Ints  # (1,)
+    age: Floats  # (n, 3) mean age of records on arrival, seconds: inside the job, the random part of it, in the source
+    owed: Floats  # (r,) part of a record still to be replayed
+    unacknowledged: Ints  # (r, l) records that timed out, by step, until the source replays them
+    unacknowledged_at: Ints  # (1,) the entry of the present step
     backlog: Ints  # (r,) records in the source
     cohort_count: Ints  # (r, COHORTS) the backlog by age, oldest at cohort_first
     cohort_time: Floats  # (r, COHORTS) mean creation time
@@ -93,26 +93,26 @@ class State(NamedTuple):
     noise: Floats  # (n,) log of the present factor on service times
 
 
-class Pad(NamedTuple):
-    """Scratch paper of one step."""
+class Scratch(NamedTuple):
+    """Arrays that hold intermediate results of one step."""
 
-    service: Floats  # (n,) seconds a record, today
-    seconds: Floats  # (n, m) the same for each instance, slowed by its neighbours and by caps
+    service: Floats  # (n,) seconds a record, with noise and coordination
+    seconds: Floats  # (n, m) the same for each instance, slowed by its worker's load and by rate caps
     capacity: Ints  # (n, m) records that an instance can finish
     busy: Floats  # (n, m) seconds that it had work
     allowance: Ints  # (n,) records that an operator may still receive
     incoming: Ints  # (n,)
-    ages: Floats  # (n, 3) sums of what State.age has the means of
+    ages: Floats  # (n, 3) sums of which State.age holds the means
     runnable: Floats  # (w,) cores asked for
     pushed: Ints  # (r,) records of this step that are in the source already
 
 
 class Tally(NamedTuple):
-    """What was counted since it was last cleared."""
+    """Counts and sums since the tally was last cleared."""
 
     received: Ints  # (n,)
     processed: Ints  # (n,)
-    emitted: Ints  # (n,) what the child that gets the most of it got; at a leaf, what left
+    emitted: Ints  # (n,) records sent to the child that got the most; at a leaf, records that left
     dropped: Ints  # (n,) lost or timed out in front of an operator
     sent: Ints  # (e,)
     busy: Floats  # (n,) seconds
@@ -123,7 +123,7 @@ class Tally(NamedTuple):
     left: Floats  # (3,) records that left the job; their processing and event latency, summed, seconds
     processing: Floats  # (BINS,) records by processing latency
     event: Floats  # (BINS,) records by event latency
-    seconds: Floats  # (4,) simulated; in violation; sum of |in - out|, sum of in
+    seconds: Floats  # (4,) simulated seconds; seconds in violation; sum of |in - out|; sum of in
 
 
 def network_of(job: Job) -> Network:
@@ -181,7 +181,7 @@ def _cores_at_work(job: Job, name: str) -> float:
 
 
 def layout_of(job: Job, plan: Plan, network: Network) -> Layout:
-    """A plan, with every instance placed where the plan says; without a word from it, on a core of its own."""
+    """The arrays of a plan; without a placement, every instance has a core of its own."""
     order = job.topology.order
     m = max(job.topology[name].max for name in order)
     m = max(m, plan.widest)
@@ -196,12 +196,12 @@ def layout_of(job: Job, plan: Plan, network: Network) -> Layout:
             worker[i, :k] = [worker_index[at] for at in plan.placement[name]]
     remote = np.zeros(len(network.edge_parent))
     for edge, (p, c) in enumerate(zip(network.edge_parent, network.edge_child, strict=True)):
-        remote[edge] = _chance_of_crossing(worker[p, : plan[order[p]]], worker[c, : plan[order[c]]])
+        remote[edge] = _remote_probability(worker[p, : plan[order[p]]], worker[c, : plan[order[c]]])
     parallelism = np.array([plan[name] for name in order], dtype=np.int64)
     return Layout(parallelism, weight, worker, remote)
 
 
-def _chance_of_crossing(senders: Ints, receivers: Ints) -> float:
+def _remote_probability(senders: Ints, receivers: Ints) -> float:
     if senders.min() < 0 or receivers.min() < 0:
         return 0.0
     most = int(max(senders.max(), receivers.max())) + 1
@@ -211,7 +211,7 @@ def _chance_of_crossing(senders: Ints, receivers: Ints) -> float:
 
 def empty_state(network: Network, m: int, dt: float) -> State:
     n, e, r, w = len(network.service), len(network.edge_parent), len(network.root), len(network.cores)
-    limbo = max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1
+    timeout_steps = max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1
     return State(
         queue=np.zeros((n, m), dtype=np.int64),
         credit=np.zeros((n, m)),
@@ -222,8 +222,8 @@ def empty_state(network: Network, m: int, dt: float) -> State:
         wait=np.zeros(n),
         age=np.zeros((n, 3)),
         owed=np.zeros(r),
-        limbo=np.zeros((r, limbo), dtype=np.int64),
-        limbo_at=np.zeros(1, dtype=np.int64),
+        unacknowledged=np.zeros((r, timeout_steps), dtype=np.int64),
+        unacknowledged_at=np.zeros(1, dtype=np.int64),
         backlog=np.zeros(r, dtype=np.int64),
         cohort_count=np.zeros((r, COHORTS), dtype=np.int64),
         cohort_time=np.zeros((r, COHORTS)),
@@ -259,9 +259,9 @@ def empty_tally(network: Network) -> Tally:
     )
 
 
-def empty_pad(network: Network, m: int) -> Pad:
+def empty_scratch(network: Network, m: int) -> Scratch:
     n = len(network.service)
-    return Pad(
+    return Scratch(
         service=np.zeros(n),
         seconds=np.ones((n, m)),
         capacity=np.zeros((n, m), dtype=np.int64),

@@ -1,6 +1,6 @@
 """The source's queue, first in first out, as cohorts of records with one mean creation time each.
 
-When all cohorts are in use neighbours are merged, so memory is bounded and only the resolution of ages suffers.
+When all cohorts are in use, neighbours are merged: memory is bounded, at the cost of the resolution of ages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from penstock.simulator.compiled import compiled
 
 @compiled
 def push(state: State, root: int, count: int, created: float) -> None:
-    """Put `count` records, created at about one time, behind all others."""
+    """Append `count` records that were created at about the same time."""
     if count <= 0:
         return
     if state.cohort_size[root] == COHORTS:
@@ -25,7 +25,7 @@ def push(state: State, root: int, count: int, created: float) -> None:
 
 @compiled
 def pop(state: State, root: int, count: int) -> float:
-    """Take the `count` oldest records; the sum of their creation times."""
+    """Remove the `count` oldest records and return the sum of their creation times."""
     created = 0.0
     state.backlog[root] -= count
     while count > 0:

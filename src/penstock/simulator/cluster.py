@@ -1,4 +1,4 @@
-"""The cluster that imitates: it stands behind the same ports as Spark, so that a policy cannot tell the difference."""
+"""The simulated cluster. It has the same ports as Spark, so that policies run on either without a change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.simulator.arrays import (
     Layout,
     add,
     clear,
-    empty_pad,
+    empty_scratch,
     empty_state,
     empty_tally,
     layout_of,
@@ -28,7 +28,7 @@ from penstock.simulator.latency import OF_MEAN, summarise
 
 
 class SimulatedCluster:
-    """Runs one job under one load. Monitor, actuator and clock in one: time passes when `advance` is called."""
+    """Runs one job under one load. It is monitor, actuator and clock in one: time passes when `advance` is called."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class SimulatedCluster:
         self._layout: Layout = layout_of(job, self._plan, self._network)
         most = self._layout.weight.shape[1]
         self.state = empty_state(self._network, most, step_seconds)
-        self._pad = empty_pad(self._network, most)
+        self._scratch = empty_scratch(self._network, most)
         for root in range(len(self._network.root) if backlog else 0):
             push(self.state, root, backlog, 0.0)
 
@@ -84,7 +84,7 @@ class SimulatedCluster:
         return self._plan
 
     def apply(self, plan: Plan) -> None:
-        """Put a plan in force at once, at the price that the engine takes for it."""
+        """Put a plan in force immediately, at the cost that a change has on this engine."""
         plan.check(self.job.topology)
         plan = self._placed(plan)
         if plan == self._plan:
@@ -103,7 +103,7 @@ class SimulatedCluster:
 
     @property
     def over(self) -> bool:
-        """Whether the trace has come to its end."""
+        """Whether the trace has ended."""
         return self._t >= self.trace.seconds - 1e-9
 
     def advance(self, seconds: float) -> None:
@@ -118,7 +118,7 @@ class SimulatedCluster:
         shape = (steps, len(self._network.service))
         noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
         self._run(
-            self._network, self._layout, self.state, self._window, self._pad,
+            self._network, self._layout, self.state, self._window, self._scratch,
             began, self.step_seconds, self._down_until, self._arrivals(steps), noise, self._targets,
         )  # fmt: skip
         self._steps += steps
@@ -131,7 +131,7 @@ class SimulatedCluster:
         clear(self._window)
 
     def _arrivals(self, steps: int) -> Ints:
-        """Whole records for each step and root; the fractions left over are carried on, so none is lost."""
+        """Whole records for each step and root; fractions are carried over to the next call, so none is lost."""
         middles = (self._steps + np.arange(steps) + 0.5) * self.step_seconds
         exact = np.cumsum(self.trace.at(middles) * self.step_seconds)[:, None] + self._carry
         whole = np.floor(exact + 1e-9)
@@ -187,7 +187,7 @@ class SimulatedCluster:
     # Changing --------------------------------------------------------------------------------------------------------
 
     def _placed(self, plan: Plan) -> Plan:
-        """Instances that the plan does not place go where the engine puts them."""
+        """The plan with the placement of the engine, if it has none of its own."""
         workers, slots = self.job.workers, self.job.engine.slots_per_worker
         if not workers or plan.placement is not None:
             return plan
@@ -199,13 +199,13 @@ class SimulatedCluster:
         return Plan(plan.parallelism, plan.executors, placement)
 
     def _hand_over(self) -> None:
-        """Give the queues to the new instances. After a restart all share evenly what waits; in a live change who stays
-        keeps its queue, who comes has none, and only what those left behind who went is shared."""
+        """Give the queues to the new instances. After a restart all records are shared evenly. In a live change old
+        instances keep their queues, and only the orphaned records of removed instances are shared."""
         for i, k in enumerate(self._layout.parallelism.tolist()):
             queue = self.state.queue[i]
-            homeless = queue[k:] if self.change is Change.LIVE else queue
-            waiting = int(homeless.sum())
-            homeless.fill(0)
+            orphaned = queue[k:] if self.change is Change.LIVE else queue
+            waiting = int(orphaned.sum())
+            orphaned.fill(0)
             queue[:k] += waiting // k
             queue[: waiting % k] += 1
             self.state.credit[i].fill(0.0)
@@ -217,7 +217,7 @@ class SimulatedCluster:
 
     @property
     def replays(self) -> bool:
-        """Whether a record that timed out comes again, and so is not lost."""
+        """Whether a record that timed out is replayed, and so is not lost."""
         return self.job.engine.overflow is Overflow.REPLAY
 
     def latencies(self) -> tuple[Latency | None, Latency | None]:
@@ -227,7 +227,7 @@ class SimulatedCluster:
 
 
 def _targets(slo: Slo) -> Floats:
-    """Targets for the inner loop: processing and event latency in seconds, tolerated lag, the statistic's place."""
+    """Targets for the inner loop: processing and event latency and tolerated lag in seconds, the statistic's factor."""
 
     def seconds(milliseconds: float | None) -> float:
         return np.inf if milliseconds is None else milliseconds / 1e3

@@ -1,7 +1,7 @@
-"""The compiler for inner loops, with its types kept.
+"""Compiles inner loops with numba, and keeps their types for mypy.
 
 Compilation takes some seconds, so its result is cached. Numba renews a cached function when its own file changes but
-not when a function it calls does, in another file; the cache therefore lies in a folder named after all the sources.
+not when another file with a function that it calls does; so the cache folder is named after a hash of all sources.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ HERE = Path(__file__).parent
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function that makes no arrays of its own.
+    """Compile a function that allocates no arrays.
 
-    Arrays are then not counted in and out at every call and slice, which took four fifths of the time of a step.
+    Then numba need not count references at every call and slice, which took four fifths of the time of a step.
     """
     with _cache_folder():
         jit: Any = numba.njit  # the option is not in its type
@@ -39,9 +39,9 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def _cache_folder() -> Iterator[None]:
-    config: Any = numba.config  # its settings are made at run time
+    config: Any = numba.config  # its settings are defined at run time
     before = config.CACHE_DIR
-    if not before and os.access(HERE, os.W_OK):  # elsewhere numba finds a folder of the user's itself
+    if not before and os.access(HERE, os.W_OK):  # otherwise numba uses a folder of the user
         config.CACHE_DIR = str(HERE / "__pycache__" / f"compiled-{_fingerprint()}")
     try:
         yield
@@ -56,7 +56,7 @@ def _fingerprint() -> str:
 
 @compiled
 def total(values: Ints) -> int:
-    """The sum of an array; its own method would make one."""
+    """The sum of an array; `values.sum()` would allocate one."""
     result = 0
     for value in values:
         result += value

@@ -1,11 +1,11 @@
-"""The inner loop for operators that run at once: Storm, Flink, Spark's real-time mode.
+"""The inner loop for operators that run concurrently: Storm, Flink, Spark's real-time mode.
 
-Time moves in steps. Records are whole numbers that move between queues, so none is ever made or lost by rounding.
-Waiting shorter than a step cannot be seen that way; queueing theory supplies it (`_steady_wait`), from the load
+Time moves in steps. Records are integers that move between queues, so none is ever created or lost by rounding.
+Waiting shorter than a step is not visible that way; queueing theory supplies it (`_steady_wait`), from the load
 and the number of instances of each step.
 
-One step: how much can every instance do (`_measure_capacity`), how much may every operator take without overflowing
-what lies behind it (`_allow`, from the sinks back), then records flow from the sources on (`_flow`).
+A step computes what every instance can process (`_measure_capacity`) and what every operator may receive without
+overflowing those downstream (`_allow`, from the sinks back); then records flow from the sources on (`_flow`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from penstock.simulator.arrays import (
     Ints,
     Layout,
     Network,
-    Pad,
+    Scratch,
     State,
     Tally,
 )
@@ -34,7 +34,7 @@ from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
 
 UNLIMITED = 1 << 60
-NEARLY_FULL = 0.995  # beyond this utilisation the queue of the step loop says more than a steady state does
+NEARLY_FULL = 0.995  # beyond this utilisation the queue of the steps counts, not the steady state
 
 _erlang_b = compiled(queueing.erlang_b)
 
@@ -45,7 +45,7 @@ def run(
     layout: Layout,
     state: State,
     tally: Tally,
-    pad: Pad,
+    scratch: Scratch,
     t: float,
     dt: float,
     down_until: float,
@@ -64,11 +64,11 @@ def run(
             offered += arrivals[step, root]
         left, late = 0.0, False
         if now >= down_until:
-            _measure_capacity(network, layout, state, pad, dt, noise[step])
-            _allow(network, layout, state, pad)
-            left, late = _flow(network, layout, state, tally, pad, now + dt, dt, targets)
-            _share_cores(network, layout, state, pad, dt)
-            _expire(network, layout, state, tally, pad)
+            _measure_capacity(network, layout, state, scratch, dt, noise[step])
+            _allow(network, layout, state, scratch)
+            left, late = _flow(network, layout, state, tally, scratch, now + dt, dt, targets)
+            _share_cores(network, layout, state, scratch, dt)
+            _expire(network, layout, state, tally, scratch)
         behind = total(state.backlog) > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
@@ -78,26 +78,28 @@ def run(
 
 @compiled
 def _replay(network: Network, state: State, tally: Tally, now: float) -> None:
-    """Send again what has been missed for the length of the time-out."""
-    state.limbo_at[0] = (state.limbo_at[0] + 1) % state.limbo.shape[1]
+    """Replay the records that have been unacknowledged for the length of the time-out."""
+    state.unacknowledged_at[0] = (state.unacknowledged_at[0] + 1) % state.unacknowledged.shape[1]
     for root in range(len(network.root)):
-        again = state.limbo[root, state.limbo_at[0]]
+        again = state.unacknowledged[root, state.unacknowledged_at[0]]
         if again > 0:
             push(state, root, again, now - network.timeout)
             tally.replayed[0] += again
-            state.limbo[root, state.limbo_at[0]] = 0
+            state.unacknowledged[root, state.unacknowledged_at[0]] = 0
 
 
 @compiled
-def _measure_capacity(network: Network, layout: Layout, state: State, pad: Pad, dt: float, noise: Floats) -> None:
+def _measure_capacity(
+    network: Network, layout: Layout, state: State, scratch: Scratch, dt: float, noise: Floats
+) -> None:
     """Find the records that each instance can finish in this step."""
     wander, credit, speed, worker = state.noise, state.credit, state.speed, layout.worker
-    seconds, capacity = pad.seconds, pad.capacity
+    seconds, capacity = scratch.seconds, scratch.capacity
     for i in range(len(noise)):
         k = layout.parallelism[i]
-        wander[i] += noise[i] - wander[i] * min(1.0, dt / 60.0)  # with a memory of a minute
+        wander[i] += noise[i] - wander[i] * min(1.0, dt / 60.0)  # it returns to its mean within about a minute
         service = network.service[i] * (1.0 + network.coordination[i] * (k - 1)) * math.exp(wander[i])
-        pad.service[i] = service
+        scratch.service[i] = service
         at_cap = k / network.rate_cap[i]
         for j in range(k):
             slowed = service if worker[i, j] < 0 else service / speed[worker[i, j]]
@@ -108,9 +110,9 @@ def _measure_capacity(network: Network, layout: Layout, state: State, pad: Pad, 
 
 
 @compiled
-def _allow(network: Network, layout: Layout, state: State, pad: Pad) -> None:
-    """Find the records that each operator may receive: its free room, and what it can pass on in this step."""
-    allowance, queue, capacity = pad.allowance, state.queue, pad.capacity
+def _allow(network: Network, layout: Layout, state: State, scratch: Scratch) -> None:
+    """Find the records that each operator may receive: its free room, and what it can process in this step."""
+    allowance, queue, capacity = scratch.allowance, state.queue, scratch.capacity
     if network.overflow != BACK_PRESSURE:
         allowance[:] = UNLIMITED
         return
@@ -132,9 +134,9 @@ def _allow(network: Network, layout: Layout, state: State, pad: Pad) -> None:
 
 @compiled
 def _claim(edge: int, siblings: Ints, parent: Ints, flow: Floats, served: int) -> float:
-    """A parent's share of the room in front of a child; parents before `served` have taken theirs already.
+    """A parent's share of the room in front of a child; parents before `served` have used theirs already.
 
-    Shares follow the last step's flows; one record is added to each so that nobody starves.
+    Shares follow the flows of the last step; one record is added to each so that no parent starves.
     """
     if len(siblings) == 1:
         return 1.0
@@ -147,19 +149,26 @@ def _claim(edge: int, siblings: Ints, parent: Ints, flow: Floats, served: int) -
 
 @compiled
 def _passing(room: int, claim: float, selectivity: float) -> int:
-    """Records that a parent may process until its share of a child's room is full; no more than an integer holds."""
+    """Records that a parent may process until its share of a child's room is full; limited to what an integer holds."""
     return int(min(room * claim / selectivity, float(UNLIMITED)))
 
 
 @compiled
 def _flow(
-    network: Network, layout: Layout, state: State, tally: Tally, pad: Pad, now: float, dt: float, targets: Floats
+    network: Network,
+    layout: Layout,
+    state: State,
+    tally: Tally,
+    scratch: Scratch,
+    now: float,
+    dt: float,
+    targets: Floats,
 ) -> tuple[float, bool]:
-    """Move records from the sources to the sinks; how many left, as source records, and whether they were late."""
+    """Move records from the sources to the sinks; returns how many left, as source records, and if they were late."""
     queue, credit, age, wait, turn = state.queue, state.credit, state.age, state.wait, state.turn
     carry, flow = state.carry, state.flow
-    capacity, seconds, busy, service = pad.capacity, pad.seconds, pad.busy, pad.service
-    allowance, incoming, ages = pad.allowance, pad.incoming, pad.ages
+    capacity, seconds, busy, service = scratch.capacity, scratch.seconds, scratch.busy, scratch.service
+    allowance, incoming, ages = scratch.allowance, scratch.incoming, scratch.ages
     first_out, edge_child, selectivity = network.first_out, network.edge_child, network.edge_selectivity
     first_in, into, parent = network.first_in, network.into, network.edge_parent
     grouping, variability, hop_seconds, channel = network.grouping, network.variability, network.hop, network.channel
@@ -200,7 +209,7 @@ def _flow(
         steady *= variability[i]
         if overflow != REPLAY:
             steady = min(steady, queue_records * service[i])  # no more can wait than there is room
-        # A queue takes its time to fill: the wait follows its steady state with the relaxation time of M/M/k.
+        # A queue fills gradually: the wait approaches its steady state with the relaxation time of M/M/k.
         pace = relaxation * max(variability[i], 1.0)
         wait[i] += (steady - wait[i]) * (1.0 - math.exp(-dt / max(pace, 1e-12)))
         sojourn = queued + wait[i] + service[i]
@@ -236,7 +245,7 @@ def _flow(
 
 @compiled
 def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) -> int:
-    """Hand records to the instances of an operator; who gets the odd one next."""
+    """Give records to the instances of an operator; returns the instance that gets the next odd one."""
     k = len(queue)
     if k == 1:
         queue[0] += count
@@ -255,9 +264,9 @@ def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) ->
 
 @compiled
 def _fill(queue: Ints, count: int, turn: int) -> int:
-    """Give each record to the instance with the least to do: PSPS's Algorithm 1 for all records at once.
+    """Give each record to the instance with the shortest queue: PSPS's Algorithm 1 for all records of a step together.
 
-    As water over an uneven floor: the queues that it reaches end at one level, the others are left alone.
+    The shortest queues end at one level, like water over an uneven floor; longer ones are unchanged.
     """
     k = len(queue)
     level = (total(queue) + count) / k
@@ -290,7 +299,7 @@ def _fill(queue: Ints, count: int, turn: int) -> int:
 def _process(
     queue: Ints, capacity: Ints, credit: Floats, seconds: Floats, busy: Floats, room: int, dt: float
 ) -> tuple[int, float]:
-    """Work off the queues of an operator; how many records, and their mean seconds in the queue."""
+    """Process records from the queues of an operator; returns how many, and their mean seconds in the queue."""
     k = len(queue)
     able = 0
     for j in range(k):
@@ -299,28 +308,28 @@ def _process(
     done, queued = 0, 0.0
     for j in range(k):
         want = min(queue[j], capacity[j])
-        if allowed < able:  # children are full: everybody gets the same part, the last one the odd records
+        if allowed < able:  # children are full: all instances get the same part, the last one the odd records
             want = min(want, allowed - done if j == k - 1 else int(want * (allowed / able)))
         queue[j] -= want
         done += want
         if queue[j] == 0:
-            credit[j] = 0.0  # idle time cannot be saved up
+            credit[j] = 0.0  # unused capacity is not carried over
         elif want > 0:
-            queued += queue[j] * dt  # what is left waits as long as it takes to do again what was done
+            queued += queue[j] * dt  # the wait is the time to process what is left at the rate of this step
         busy[j] = dt if queue[j] > 0 and want == capacity[j] else min(dt, want * seconds[j])
     return done, (queued / done if done > 0 else 0.0)
 
 
 @compiled
 def _steady_wait(k: int, rate: float, service: float, grouping: int, weight: Floats) -> tuple[float, float]:
-    """Mean seconds in a queue in its steady state, too short for a step to show, and the time to get there."""
-    if grouping == BALANCED:  # one queue for all: Erlang C
+    """The mean wait in a queue in its steady state, and the relaxation time, both in seconds."""
+    if grouping == BALANCED:  # one queue for all instances: Erlang C
         rho = min(rate * service / k, NEARLY_FULL)
         blocked = _erlang_b(k, rho * k)
         wait = blocked / (1.0 - rho * (1.0 - blocked)) * service / (k * (1.0 - rho))
         return wait, service / (k * (1.0 - math.sqrt(rho)) ** 2)
     wait, slowest = 0.0, 0.0
-    for j in range(k):  # every instance for itself: M/M/1
+    for j in range(k):  # one queue for each instance: M/M/1
         share = weight[j] if grouping == KEYED else 1.0 / k
         rho = min(rate * share * service, NEARLY_FULL)
         wait += share * rho * service / (1.0 - rho)
@@ -332,7 +341,7 @@ def _steady_wait(k: int, rate: float, service: float, grouping: int, weight: Flo
 def _leave(
     left: Floats, processing: Floats, event: Floats, done: int, inside: float, random: float, outside: float
 ) -> None:
-    """Count records that leave the job, after so many seconds inside of it and outside, in the source."""
+    """Count records that leave the job after `inside` seconds in it and `outside` seconds in the source."""
     left[0] += done
     left[1] += done * inside
     left[2] += done * (inside + outside)
@@ -341,11 +350,11 @@ def _leave(
 
 
 @compiled
-def _share_cores(network: Network, layout: Layout, state: State, pad: Pad, dt: float) -> None:
+def _share_cores(network: Network, layout: Layout, state: State, scratch: Scratch, dt: float) -> None:
     """Let the instances that had work share the cores of their worker evenly in the next step."""
     if len(network.cores) == 0:
         return
-    runnable, busy, worker, speed = pad.runnable, pad.busy, layout.worker, state.speed
+    runnable, busy, worker, speed = scratch.runnable, scratch.busy, layout.worker, state.speed
     runnable[:] = 0.0
     for i in range(len(network.service)):
         for j in range(layout.parallelism[i]):
@@ -353,15 +362,15 @@ def _share_cores(network: Network, layout: Layout, state: State, pad: Pad, dt: f
                 runnable[worker[i, j]] += network.cpu[i] * busy[i, j] / dt
     for w in range(len(runnable)):
         fair = min(1.0, network.cores[w] / runnable[w]) if runnable[w] > 0.0 else 1.0
-        speed[w] = 0.5 * (speed[w] + fair)  # half of the old value keeps two workers from chasing each other
+        speed[w] = 0.5 * (speed[w] + fair)  # half of the old value damps oscillations between workers
 
 
 @compiled
-def _expire(network: Network, layout: Layout, state: State, tally: Tally, pad: Pad) -> None:
-    """Remove what no longer fits and what would be too old by the time its turn comes."""
+def _expire(network: Network, layout: Layout, state: State, tally: Tally, scratch: Scratch) -> None:
+    """Remove records that do not fit and records that would time out before they are processed."""
     if network.overflow == BACK_PRESSURE:
         return
-    queue, seconds = state.queue, pad.seconds
+    queue, seconds = state.queue, scratch.seconds
     for i in range(len(network.service)):
         patience = max(0.0, network.timeout - state.age[i, 0])
         for j in range(layout.parallelism[i]):
@@ -373,8 +382,8 @@ def _expire(network: Network, layout: Layout, state: State, tally: Tally, pad: P
                 continue
             queue[i, j] = limit
             tally.dropped[i] += lost
-            if network.overflow == REPLAY:  # the source sends the whole record again, however many it had become
+            if network.overflow == REPLAY:  # the source replays the whole record, however many it had become
                 root = network.home[i]
                 exact = state.owed[root] + lost / max(network.visits[i], 1e-12)
-                state.limbo[root, state.limbo_at[0]] += int(exact)
+                state.unacknowledged[root, state.unacknowledged_at[0]] += int(exact)
                 state.owed[root] = exact - int(exact)

@@ -1,4 +1,4 @@
-"""Describes a job to imitate: how its operators behave, and what kind of engine runs it."""
+"""Describes a job to simulate: how its operators behave, and what kind of engine runs it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Grouping(StrEnum):
 class Overflow(StrEnum):
     """What happens to records that an operator cannot take."""
 
-    BACK_PRESSURE = "back_pressure"  # bounded buffers: parents wait, in the end the source does (Flink, Spark)
-    REPLAY = "replay"  # unbounded queues; what times out is sent again by the source (Storm)
+    BACK_PRESSURE = "back_pressure"  # bounded buffers: parents wait, and finally the source does (Flink, Spark)
+    REPLAY = "replay"  # unbounded queues; what times out is replayed by the source (Storm)
     DROP = "drop"  # bounded queues: what does not fit, or times out, is lost (PSPS)
 
 
@@ -43,11 +43,11 @@ class Behaviour:
     variability      burstiness of arrivals and service, (ca² + cs²)/2; 1 is M/M/k, 0.5 is M/D/k
     coordination     part by which the service time grows with each further instance
     hop_ms           time to hand a record to this operator
-    channel_ms       what is added to that for each channel between two instances beyond one per instance
+    channel_ms       time added to that for each channel between two instances beyond one per instance
     rate_cap         records per second that an outside system lets through, whatever the parallelism
     grouping         which instance gets the next record: balanced, shuffle or keyed
-    key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0: equal weights
-    busy_cores       cores that an instance at work really uses; None: as many as its operator claims
+    key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0 means equal weights
+    busy_cores       cores that an instance at work really uses; None means as many as its operator claims
     """
 
     service_ms: float
@@ -80,17 +80,17 @@ class Engine:
     """The system that runs a job.
 
     execution               whether operators run concurrently or sequentially
-    overflow                what becomes of records that do not fit: back_pressure, replay or drop
-    change                  what another plan costs: live, restart or lossy_restart
+    overflow                what happens to records that do not fit: back_pressure, replay or drop
+    change                  how a new plan is put in force: live, restart or lossy_restart
     queue_records           room in front of one instance, for back-pressure and drops
-    timeout_seconds         age at which a record inside the job has failed; None: never
+    timeout_seconds         age at which a record inside the job has failed; None means never
     downtime_seconds        how long a restart takes
     network_ms              time between two workers
     slots_per_worker        slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots
-                            fill one worker after the other; None: instances are spread evenly
+                            fill one worker after the other; None means that instances are spread evenly
     batch_seconds           trigger interval of micro-batches
     batch_overhead_seconds  what each micro-batch costs on top of its records
-    noise                   relative deviation of service times from minute to minute; 0: none
+    noise                   relative deviation of service times from minute to minute; 0 means none
     """
 
     execution: Execution = Execution.CONCURRENT
@@ -110,8 +110,7 @@ class Engine:
 class Job:
     """Everything the simulator needs to know about a job.
 
-    `workers` is empty where cores are never short. `over_provisioned` is what an anxious operator would choose; it is
-    what saved resources are measured against.
+    `workers` is empty where cores are never short. Saved resources are measured against the plan `over_provisioned`.
     """
 
     name: str
@@ -128,7 +127,7 @@ class Job:
                 raise InvalidValueError(f"job {self.name}: behaviours: operator", unknown(name, self.topology.names))
         for name in self.topology.names:
             if name not in self.behaviours:
-                raise InvalidValueError(f"job {self.name}: behaviours", f"must say how {name} behaves")
+                raise InvalidValueError(f"job {self.name}: behaviours", f"must contain operator {name}")
         for plan in (self.start, self.over_provisioned):
             if plan is not None:
                 plan.check(self.topology)

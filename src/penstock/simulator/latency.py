@@ -1,7 +1,7 @@
-"""Latencies, counted in bins of 2 %, so that memory is flat and any percentile can be read later.
+"""Latencies, counted in bins of 2 %, so that memory is constant and any percentile can be computed later.
 
-A group of records that leave in one step has a fixed part of latency, the same for all, and a random part, which is
-taken as exponential: the tail of a queue's waiting time is.
+Records that leave in one step share a fixed part of latency; the random part is taken as exponential, like the tail of
+the waiting time in a queue.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from penstock.model import Latency
 from penstock.simulator.arrays import BINS, BINS_PER_E_FOLD, SMALLEST_MS, Floats
 from penstock.simulator.compiled import compiled
 
-# Slices of an exponential distribution of mean 1: the chance of each, and the mean within it. The percentiles that
-# people ask for lie in the middle of narrow ones.
+# Slices of an exponential distribution of mean 1: the probability of each, and the mean within it. Common percentiles
+# lie in the middle of narrow slices.
 _EDGES = np.array([0.0, 0.15, 0.3, 0.45, 0.55, 0.7, 0.82, 0.9, 0.94, 0.96, 0.985, 0.995, 1.0])
 _CHANCE = np.diff(_EDGES)
 _SURVIVAL = 1.0 - _EDGES
@@ -23,7 +23,7 @@ _TAIL_MEAN = np.array([s * (1.0 - math.log(s)) if s > 0 else 0.0 for s in _SURVI
 _MEAN = (_TAIL_MEAN[:-1] - _TAIL_MEAN[1:]) / _CHANCE
 
 OF_MEAN = {"mean": 1.0, "p50": math.log(2), "p95": math.log(20), "p99": math.log(100)}
-"""Where the figures of an exponential distribution lie, as multiples of its mean."""
+"""The statistics of an exponential distribution, as multiples of its mean."""
 
 
 @compiled
@@ -36,7 +36,7 @@ def count_latency(bins: Floats, records: float, fixed: float, random: float) -> 
 
 
 def summarise(bins: Floats, records: float, total_seconds: float) -> Latency | None:
-    """The figures of what was counted; None if nothing was."""
+    """The statistics of the counted latencies; None without any."""
     if records <= 0:
         return None
     reached = np.cumsum(bins)

@@ -1,8 +1,8 @@
-"""The inner loop for operators that run in turn: Spark's micro-batches.
+"""The inner loop for operators that run sequentially: Spark's micro-batches.
 
-A batch takes what waits in the source, and its stages follow each other on the same slots; the next one starts at its
-trigger or when the last one is done, whichever is later. Latency is measured at the end of a batch, for all its
-records at once. The records of the batch under way stand in the queues of the roots.
+A batch takes all records that wait in the source, and its stages follow each other on the same slots; the next batch
+starts at its trigger or when the last one ends, whichever is later. Latency is measured at the end of a batch, for all
+its records together. The records of the running batch are in the queues of the roots.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import math
 
 import numpy as np
 
-from penstock.simulator.arrays import Floats, Ints, Layout, Network, Pad, State, Tally
+from penstock.simulator.arrays import Floats, Ints, Layout, Network, Scratch, State, Tally
 from penstock.simulator.backlog import pop, push
 from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
 
 RECORDS, SECONDS, USEFUL, WORKED = range(4)  # of State.finished
-START, END, CREATED, TRIGGER, LATE = range(5)  # of State.batch: END 0 means that none is under way
-SLICES = 20  # records of one batch were created evenly over an interval: count them in so many slices
+START, END, CREATED, TRIGGER, LATE = range(5)  # of State.batch; an END of 0 means that no batch runs
+SLICES = 20  # records of one batch were created evenly over an interval: they are counted in this many slices
 
 
 @compiled
@@ -27,7 +27,7 @@ def run(
     layout: Layout,
     state: State,
     tally: Tally,
-    pad: Pad,
+    scratch: Scratch,
     t: float,
     dt: float,
     down_until: float,
@@ -37,7 +37,7 @@ def run(
 ) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no batch starts before `down_until`."""
     batch = state.batch
-    pushed = pad.pushed
+    pushed = scratch.pushed
     for step in range(len(arrivals)):
         now = t + step * dt
         end = now + dt
@@ -51,7 +51,7 @@ def run(
                 if batch[END] > end:
                     break
                 time = batch[END]
-                left += _finish(network, layout, state, tally, pad, targets)
+                left += _finish(network, layout, state, tally, scratch, targets)
             time = max(time, batch[TRIGGER], down_until)
             if time >= end:
                 break
@@ -69,7 +69,7 @@ def run(
 
 @compiled
 def _arrive(state: State, tally: Tally, arrivals: Ints, pushed: Ints, now: float, time: float, dt: float) -> None:
-    """Put what was created in this step up to `time` into the source."""
+    """Put the records created in this step up to `time` into the source."""
     for root in range(len(arrivals)):
         due = int(arrivals[root] * (time - now) / dt + 0.5)
         count = due - pushed[root]
@@ -81,7 +81,7 @@ def _arrive(state: State, tally: Tally, arrivals: Ints, pushed: Ints, now: float
 
 @compiled
 def _start(network: Network, layout: Layout, state: State, tally: Tally, time: float) -> None:
-    """Take everything that waits into a batch; without records there is none."""
+    """Start a batch of all records that wait; without records none starts."""
     taken, created = 0, 0.0
     for root in range(len(network.root)):
         count = state.backlog[root]
@@ -120,12 +120,12 @@ def _service(network: Network, layout: Layout, state: State, i: int) -> float:
 
 
 @compiled
-def _finish(network: Network, layout: Layout, state: State, tally: Tally, pad: Pad, targets: Floats) -> float:
-    """Let the records of the batch pass through all stages and leave; how many, as source records."""
+def _finish(network: Network, layout: Layout, state: State, tally: Tally, scratch: Scratch, targets: Floats) -> float:
+    """Pass the records of the batch through all stages; returns how many left, as source records."""
     batch = state.batch
     duration = batch[END] - batch[START]
     waited = max(0.0, batch[START] - batch[CREATED])
-    incoming = pad.incoming
+    incoming = scratch.incoming
     incoming[:] = 0
     for root in range(len(network.root)):
         i = network.root[root]

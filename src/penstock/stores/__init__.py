@@ -1,4 +1,4 @@
-"""Remembers cycles and what policies learnt."""
+"""Stores keep cycles and what policies learnt."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def open_store(store: Store | str | None = None, job: str = "default") -> Store:
         return MemoryStore()
     if not isinstance(store, str):
         return store
-    from penstock.stores.sql import SqlStore  # SQLAlchemy is not light: only those who want a database wait for it
+    from penstock.stores.sql import SqlStore  # SQLAlchemy takes long to import: only a database needs it
 
     return SqlStore(store, job)

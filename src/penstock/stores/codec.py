@@ -22,7 +22,7 @@ PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 def plain(value: Any) -> Any:
-    """A model value as plain JSON values, fields that are None left out.
+    """A model value as plain JSON values, without the fields that are None.
 
     >>> from penstock.model import Plan
     >>> plain(Plan({"split": 2}))
@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         items = ((name, getattr(value, name)) for name in _field_names(value.__class__))
         return {name: plain(item) for name, item in items if item is not None}
-    if hasattr(value, "tolist"):  # a number or an array of numpy
+    if hasattr(value, "tolist"):  # a numpy number or array
         return value.tolist()
     raise PenstockError(f"{value!r} cannot be written as JSON")
 
@@ -56,7 +56,7 @@ def to_json(value: Any) -> str:
 
 
 def from_json(kind: type[T], text: str) -> T:
-    """The `kind` that a JSON text holds; what does not fit is refused with the path of its field.
+    """The value of type `kind` in a JSON text; an error names the path of the field.
 
     >>> from penstock.model import Plan
     >>> from_json(Plan, '{"parallelism": {"split": 2}}')
@@ -73,7 +73,7 @@ def from_json(kind: type[T], text: str) -> T:
 
 
 def parsed(text: str) -> Any:
-    """The plain values of a JSON text; a slip in it is refused with its line and column."""
+    """The plain values of a JSON text; a syntax error names its line and column."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -85,7 +85,7 @@ def parsed(text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SloInNumbers:
-    """Targets as programs write them: the unit is in the name, not in the value. What is left out is not asked for.
+    """Targets as programs write them: the unit is in the name, not in the value. A target that is None is not set.
 
     processing_latency_ms  milliseconds that a record may spend inside the job
     event_latency_ms       milliseconds that may pass from a record's creation to its leaving the job
@@ -99,7 +99,7 @@ class SloInNumbers:
     statistic: str = "mean"
 
     def __post_init__(self) -> None:
-        self.slo()  # refuses what cannot be
+        self.slo()  # refuses invalid values
 
     @classmethod
     def of(cls, slo: Slo) -> SloInNumbers:
@@ -125,9 +125,9 @@ def _length(field: str, count: float | None, unit: timedelta) -> timedelta | Non
     try:
         length = count * unit
     except OverflowError:
-        raise InvalidValueError(field, f"must be a time that ends one day, not {count!r}") from None
+        raise InvalidValueError(field, f"must be shorter than a million years, not {count!r}") from None
     if not length:
-        raise InvalidValueError(field, f"must be more than 0, not {count!r}")
+        raise InvalidValueError(field, f"must be positive, not {count!r}")
     return length
 
 

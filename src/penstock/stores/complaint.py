@@ -1,4 +1,4 @@
-"""Turns what pydantic says about a JSON text into one sentence about one field, named by its path."""
+"""Turns pydantic's errors about a JSON text into one sentence about one field, named by its path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED = {
     "dict_type": "an object",
     "float_type": "a number",
     "int_type": "a whole number",
-    "string_type": "a text",
+    "string_type": "a string",
     "tuple_type": "a list",
 }
 UNKNOWN_FIELD = "unexpected_keyword_argument"
@@ -32,27 +32,27 @@ Path = tuple[str | int, ...]
 
 
 def complaint(error: ValidationError, given: Any, kind: type) -> InvalidValueError:
-    """The most telling of pydantic's errors about `given`, which should have been a `kind`.
+    """The most helpful of pydantic's errors about `given`, which should have been a `kind`.
 
-    A field with a slip in its name is missing as well as unknown; the slip is the better news.
+    A field with a misspelt name is missing as well as unknown; the unknown name is reported.
     """
     details = error.errors(include_url=False)
     for detail in details:
         if detail["type"] == UNKNOWN_FIELD:
             *place, name = detail["loc"]
             return InvalidValueError(f"{spelt(place, 'field')}:", unknown(name, field_names(kind, place)))
-    if details[0]["type"] == "json_invalid":  # half a character, say, which Python's own reader lets pass
+    if details[0]["type"] == "json_invalid":  # half a character, for example, which Python's own reader accepts
         return InvalidValueError("the text", f"is not JSON: {details[0]['ctx']['error']}")
     if details[0]["type"] == "missing":
         return InvalidValueError(spelt(details[0]["loc"]), "is missing")
-    # A field of several kinds brings one error for each of them; the longest path shows which kind was meant.
+    # A field of several types brings one error for each of them; the longest path shows which type was meant.
     paths = [_walk(detail["loc"], given) for detail in details]
     path = max((path for path in paths if path[: len(paths[0])] == paths[0]), key=len)
     return _about(path, [detail for detail, other in zip(details, paths, strict=True) if other == path], given)
 
 
 def spelt(path: Sequence[str | int], nameless: str = "the text") -> str:
-    """A path as people write it.
+    """A path as text.
 
     >>> spelt(("samples", 0, "operators", "split"))
     'samples[0].operators.split'
@@ -62,7 +62,7 @@ def spelt(path: Sequence[str | int], nameless: str = "the text") -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in the JSON text, cut short.
+    """A value as in the JSON text, shortened.
 
     >>> shown(True), shown(["long"] * 99)
     ('true', '["long", "long", "long", "long", "long",...')
@@ -85,7 +85,7 @@ def field_names(kind: Any, path: Sequence[str | int]) -> list[str]:
 
 
 def _item(kind: Any) -> Any:
-    """What a list or an object of this kind holds."""
+    """The type of the items of a list or an object of this type."""
     arguments = typing.get_args(kind)
     return arguments[1] if issubclass(typing.get_origin(kind), Mapping) else arguments[0]
 
@@ -97,7 +97,7 @@ def _without_none(kind: Any) -> Any:
 
 
 def _about(path: Path, details: Sequence[ErrorDetails], given: Any) -> InvalidValueError:
-    """What is wrong with the value at `path`; `details` holds one error for each kind it might have been."""
+    """The error of the value at `path`; `details` holds one error for each type it might have had."""
     detail, found = details[0], shown(_at(path, given))
     refusal = detail.get("ctx", {}).get("error")
     if isinstance(refusal, InvalidValueError):
@@ -112,7 +112,7 @@ def _about(path: Path, details: Sequence[ErrorDetails], given: Any) -> InvalidVa
 
 
 def _walk(steps: Sequence[Any], given: Any) -> Path:
-    """Those of the steps that lead into what was given; the names pydantic has for kinds fall out."""
+    """Those of the steps that lead into `given`; pydantic's names for types are dropped."""
     path: list[str | int] = []
     for step in steps:
         if (isinstance(given, dict) and step in given) or (isinstance(given, list) and step in range(len(given))):
@@ -128,5 +128,5 @@ def _at(path: Path, given: Any) -> Any:
 
 
 def _as_written(problem: str, value: Any) -> str:
-    """The model speaks of -3.0 where the text said -3."""
+    """The problem with the number as in the text: -3 where the model has -3.0."""
     return problem.replace(f"not {float(value)!r}", f"not {value}") if type(value) is int else problem

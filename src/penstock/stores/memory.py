@@ -1,4 +1,4 @@
-"""Remembers in memory, and only so much: for simulations, and for those who do not want a file."""
+"""Keeps a limited number of cycles in memory: for simulations, and for users who do not want a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MemoryStore(Store):
 
     def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
         if state is not None:
-            # As text: the learner goes on changing what it handed out.
+            # Stored as text, as the learner goes on changing what it returned.
             self._states[policy] = to_json(state)
         self._cycles.append(cycle)
 
@@ -37,4 +37,4 @@ class MemoryStore(Store):
         return state
 
     def close(self) -> None:
-        """Nothing to close; the cycles stay readable."""
+        """Do nothing; the cycles stay readable."""

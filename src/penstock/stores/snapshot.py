@@ -1,4 +1,4 @@
-"""What other programs send to `penstock decide`, and what they get back."""
+"""The snapshot that other programs send to `penstock decide`, and the decision that they get back."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from penstock.stores.complaint import shown, spelt
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What was observed, and the options of the policy that is asked."""
+    """What was observed, and the options of the policy."""
 
     observation: Observation
     options: Mapping[str, Any]
 
 
 def read_snapshot(text: str) -> Snapshot:
-    """Read a snapshot; anything wrong with it is one sentence that names the field.
+    """Read a snapshot; an error is one sentence that names the field.
 
     >>> snapshot = read_snapshot(
     ...     '{"operators": [{"name": "split", "parallelism": 2, "max": 40}], "options": {"alpha": 0.8},'
@@ -44,7 +44,7 @@ def read_snapshot(text: str) -> Snapshot:
     >>> snapshot.observation.t, str(snapshot.observation.plan), snapshot.options
     (10.0, 'split 2', {'alpha': 0.8})
     """
-    _refuse_endless_numbers(parsed(text))
+    _refuse_infinite_numbers(parsed(text))
     form = from_json(SnapshotForm, text)
     topology = Topology(
         tuple(operator.operator() for operator in form.operators), form.edges, form.source_partitions
@@ -52,7 +52,7 @@ def read_snapshot(text: str) -> Snapshot:
     _check_samples(form.samples, topology)
     samples = tuple(sample for sample in form.samples if not sample.warm_up)
     if not samples:
-        raise InvalidValueError("samples", "must hold at least one that is not warm_up")
+        raise InvalidValueError("samples", "must contain at least one without warm_up")
     observation = Observation(
         t=samples[-1].end, topology=topology, slo=form.slo.slo(), samples=samples,
         plan=Plan({operator.name: operator.parallelism for operator in form.operators}, form.executors),
@@ -62,7 +62,7 @@ def read_snapshot(text: str) -> Snapshot:
 
 
 def decision_json(decision: Decision, explain: bool = False) -> dict[str, Any]:
-    """A decision as other programs read it: every key is always there, null where nothing is known.
+    """A decision as other programs read it: every key is always present, null where nothing is known.
 
     >>> answer = decision_json(Decision.move(Plan({"split": 1}), Plan({"split": 2}), "split is busy"))
     >>> answer["parallelism"], answer["reason"], answer["expected"]["throughput"]
@@ -92,13 +92,13 @@ def decision_json(decision: Decision, explain: bool = False) -> dict[str, Any]:
 class PresentOperator(Operator):
     """An operator as it runs now.
 
-    parallelism  instances in force; they may lie outside the bounds, a policy brings them back
+    parallelism  instances in force; they may be outside the bounds, into which a policy brings them back
     """
 
     parallelism: int
 
     def __post_init__(self) -> None:
-        Operator.__post_init__(self)  # super() does not know a class that slots=True has made anew
+        Operator.__post_init__(self)  # super() does not work here, as slots=True makes a new class
         check_whole("parallelism", self.parallelism, 1)
 
     def operator(self) -> Operator:
@@ -106,7 +106,7 @@ class PresentOperator(Operator):
 
 
 def _mean_latency(given: Any) -> Any:
-    """One number for a latency is its mean."""
+    """Read a latency that is a single number as its mean."""
     if not isinstance(given, dict):
         return given
     latencies = {name: given.get(name) for name in ("processing_latency_ms", "event_latency_ms")}
@@ -118,14 +118,14 @@ class SnapshotForm:
     """The fields of a snapshot.
 
     operators          the steps of the job; those without a parent are roots and read the outside stream
-    samples            what was measured, oldest first; a learner learns from each in turn
+    samples            what was measured, oldest first; a learner learns from each, one after the other
     edges              pairs of a parent and a child, along which records flow
     slo                the targets
     options            the policy's own options, by name
     executors          executors in force, where the cluster can change them
     source_partitions  partitions of the source; a root cannot use more instances than that
     execution          how the engine runs the operators: concurrent or sequential
-    workers            the machines, where the cluster tells them
+    workers            the machines, where the cluster reports them
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
@@ -145,7 +145,7 @@ class SnapshotForm:
             check_whole("executors", self.executors)
 
 
-# What a form alone cannot see ----------------------------------------------------------------------------------
+# Checks across fields ----------------------------------------------------------------------------------
 
 
 def _check_samples(samples: tuple[Sample, ...], topology: Topology) -> None:
@@ -155,7 +155,7 @@ def _check_samples(samples: tuple[Sample, ...], topology: Topology) -> None:
         if i and sample.t < samples[i - 1].t:
             raise InvalidValueError(
                 f"{here}.t",
-                f"must not lie before that of the sample before it, but {sample.t:g} < {samples[i - 1].t:g}",
+                f"must not be earlier than that of the sample before it, but {sample.t:g} < {samples[i - 1].t:g}",
             )
         rates = sample.input_rate if isinstance(sample.input_rate, Mapping) else {}
         _check_names(f"{here}.input_rate", rates, topology.roots, topology, "a root")
@@ -173,10 +173,10 @@ def _check_names(field: str, given: Iterable[str], right: Sequence[str], topolog
             raise InvalidValueError(f"{field}:", f"{name!r} is not {role}. There is: {', '.join(right) or 'nothing'}")
 
 
-def _refuse_endless_numbers(given: Any) -> None:
-    """Refuse NaN and Infinity anywhere, in the options too, and whole numbers that no float can hold."""
+def _refuse_infinite_numbers(given: Any) -> None:
+    """Refuse NaN and Infinity anywhere, in the options too, and integers too large for a float."""
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), given)]
-    while waiting:  # no recursion: a text may be nested more deeply than Python likes to call
+    while waiting:  # no recursion: a text may be nested more deeply than the stack allows
         path, value = waiting.pop()
         if isinstance(value, dict):
             waiting += [((*path, name), item) for name, item in value.items()]
@@ -194,7 +194,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _finite(value: Any) -> Any:
-    """Figures without NaN and Infinity, for which JSON has no words."""
+    """Figures with None for NaN and Infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

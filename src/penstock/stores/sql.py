@@ -1,4 +1,4 @@
-"""Remembers in a database: SQLite in a file by default, any other that SQLAlchemy reaches by its URL."""
+"""Keeps cycles in a database: SQLite in a file, or any other that SQLAlchemy supports, by its URL."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ tables = sql.MetaData()
 
 schema = sql.Table("penstock_schema", tables, sql.Column("version", sql.Integer, primary_key=True))
 
-# `number` counts a job's cycles from 1. The primary key is the index that `recent` walks backwards, so its cost
-# does not depend on how much was ever recorded. The columns beside `body` are for people who query by hand.
+# `number` counts a job's cycles from 1. The primary key is the index that `recent` reads backwards, so its cost
+# does not depend on how much was recorded. The columns beside `body` are for queries by hand.
 cycles = sql.Table(
     "penstock_cycles",
     tables,
@@ -91,7 +91,7 @@ class SqlStore(Store):
         return state
 
     def all(self) -> Iterator[Cycle]:
-        """Every cycle of the job, oldest first, without holding them all in memory: for reports."""
+        """Every cycle of the job, oldest first, without loading them all into memory: for reports."""
         query = sql.select(cycles.c.body).where(cycles.c.job == self.job).order_by(cycles.c.number)
         with self._sentences("read"), self._engine.connect() as connection:
             for body in connection.execution_options(yield_per=500).scalars(query):
@@ -101,13 +101,13 @@ class SqlStore(Store):
         self._engine.dispose()
 
     def _keep_state(self, connection: sql.Connection, policy: str, body: str) -> None:
-        """An update, or else an insert: every database has both, and each its own word for the two in one."""
+        """Update the state, or else insert it: an upsert is written differently in every database."""
         mine = (states.c.job == self.job) & (states.c.policy == policy)
         if connection.execute(sql.update(states).where(mine).values(body=body)).rowcount == 0:
             connection.execute(sql.insert(states).values(job=self.job, policy=policy, body=body))
 
     def _prepare(self) -> None:
-        """Make the tables where there are none; refuse those of another version rather than guess at them."""
+        """Create the tables where there are none; refuse those of another version."""
         with self._engine.begin() as connection:
             for table in tables.sorted_tables:
                 connection.execute(sql.schema.CreateTable(table, if_not_exists=True))
@@ -130,7 +130,7 @@ class SqlStore(Store):
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     """WAL lets a report read while the loop writes. FULL waits for the disk at each commit, so that neither a
-    killed process nor a power cut takes more than the cycle it was in (NORMAL would do for the process only);
+    killed process nor a power cut loses more than the current cycle (NORMAL protects from the former only);
     that is one flush to disk for each cycle, and cycles are seconds apart."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
@@ -139,7 +139,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    """What the database itself said, without SQLAlchemy's statement and link."""
+    """The error text of the database itself, without SQLAlchemy's statement and link."""
     return str(getattr(error, "orig", None) or error).partition("\n")[0]
 
 

@@ -42,10 +42,10 @@ group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 """
 
-CLUSTER = "cGVuc3RvY2stYnJva2Vycw"  # 16 bytes in base 64: what Kafka takes for the name of a cluster
+CLUSTER = "cGVuc3RvY2stYnJva2Vycw"  # Kafka's cluster id must be 16 bytes in base 64
 
-# The broker dies with us, even if we are killed: the shell's helper reads from a pipe that nobody writes to, and
-# which closes when we are gone. (A parent-death signal would fire as soon as the *thread* that started it ends.)
+# The broker ends with this process, even if it is killed: a helper of the shell reads from a pipe that is never written
+# to and that closes with this process. (A parent-death signal would fire when the *thread* that started it ends.)
 DIE_WITH_PARENT = 'exec 3<&0; { cat <&3 >/dev/null; kill -9 $$; } & exec "$@" 3<&- </dev/null'
 
 
@@ -54,7 +54,7 @@ class BrokerFailedError(PenstockError):
 
 
 class Broker:
-    """Runs while its `with` block does."""
+    """A Kafka broker that runs while its `with` block does."""
 
     def __init__(self, *, memory_mb: int = 512, start_within_seconds: float = 60.0) -> None:
         self._memory_mb = memory_mb
@@ -91,7 +91,7 @@ class Broker:
 
     @property
     def admin(self) -> AdminClient:
-        """Kept: an admin client that is collected takes its unfinished requests along."""
+        """The admin client. It is kept, as the requests of one that is garbage-collected are lost."""
         if self._admin is None:
             self._admin = AdminClient(
                 {"bootstrap.servers": self.servers, "reconnect.backoff.max.ms": 200, "log_level": 0}
@@ -99,7 +99,7 @@ class Broker:
         return self._admin
 
     def kill(self) -> None:
-        """End it at once, as a crash would. Its data stay."""
+        """End the broker immediately, as a crash would. Its data stay."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -108,13 +108,13 @@ class Broker:
             self._process = None
 
     def restart(self) -> None:
-        """Start it on the same port with the same data, and wait until it answers."""
+        """Start the broker on the same port with the same data, and wait until it answers."""
         self.kill()
         with (self._home / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 ["sh", "-c", DIE_WITH_PARENT, "sh", *self._java(), "kafka.Kafka", str(self._settings)],
                 stdin=subprocess.PIPE, stdout=log, stderr=log,
-                start_new_session=True,  # Ctrl-C is for the job, which ends first and in good order
+                start_new_session=True,  # Ctrl-C is for the job, which ends first and cleanly
             )  # fmt: skip
         self._wait_for_an_answer()
 
@@ -127,7 +127,7 @@ class Broker:
                 return
             except KafkaException:
                 if self._process.poll() is not None or time.monotonic() > until:
-                    raise BrokerFailedError(f"the Kafka broker did not start: {self._last_words()}") from None
+                    raise BrokerFailedError(f"the Kafka broker did not start: {self._last_line()}") from None
 
     def _format(self) -> None:
         self._settings.write_text(
@@ -138,7 +138,7 @@ class Broker:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode != 0:
-            raise BrokerFailedError(f"the Kafka broker's folder could not be made: {done.stdout[-300:]}{done.stderr}")
+            raise BrokerFailedError(f"the Kafka broker could not format its folder: {done.stdout[-300:]}{done.stderr}")
 
     def _java(self) -> list[str]:
         jars = broker_jars()
@@ -148,9 +148,9 @@ class Broker:
     def _settings(self) -> Path:
         return self._home / "server.properties"
 
-    def _last_words(self) -> str:
-        said = (self._home / "log").read_text(errors="replace").strip().splitlines()
-        return said[-1] if said else "it said nothing"
+    def _last_line(self) -> str:
+        lines = (self._home / "log").read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "its log is empty"
 
     def _clean_up(self) -> None:
         self.kill()

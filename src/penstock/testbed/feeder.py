@@ -1,4 +1,4 @@
-"""Writes a replayed load curve to a Kafka topic, each record when its time comes."""
+"""Writes a replayed load curve to a Kafka topic, each record when it is due."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAUSE_SECONDS = 0.005
 
 
 class Feeder:
-    """Use it in a `with` block; it ends with the curve or with the block. `began` is the beginning of the curve."""
+    """Feeds a topic in a `with` block, until the curve or the block ends. `began` is when the curve began."""
 
     def __init__(self, source: Replay, topic: str, servers: str) -> None:
         self.sent = 0
@@ -50,5 +50,5 @@ class Feeder:
         while True:
             try:
                 return self._producer.produce(self._topic, value, timestamp=timestamp)
-            except BufferError:  # the broker is slower than the curve: records wait here, and are late for it
+            except BufferError:  # the broker is slower than the curve: records wait here and arrive late
                 self._producer.poll(0.1)

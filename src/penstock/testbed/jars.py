@@ -1,6 +1,6 @@
-"""The jars of Kafka: a broker for tests and demos, and Spark's connector. Fetched once, by the Ivy inside PySpark.
+"""The jars of Kafka: a broker for tests and demos, and Spark's connector. The Ivy inside PySpark fetches them once.
 
-Where they come from is Ivy's own affair (its defaults, or the user's settings): no address stands here.
+Ivy's defaults or the user's settings say where they come from; no address is given here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from penstock.testbed.java import java
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A jar by its coordinates, and whether what it depends on comes along."""
+    """A jar by its coordinates; `alone` leaves out its dependencies."""
 
     organisation: str
     name: str
@@ -32,8 +32,8 @@ class Artifact:
 
 BROKER = ((Artifact("org.apache.kafka", "kafka_2.13", "4.3.1"),),)
 
-# The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet,
-# these serve as well; they are fetched alone because one of them asks for a part that was never to be had.
+# The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet, these work
+# as well; they are fetched without dependencies because one of them depends on an artifact that was never published.
 CONNECTOR = (
     (Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", pyspark.__version__),),
     (
@@ -50,31 +50,31 @@ class JarsMissingError(PenstockError):
 
 
 def broker_jars() -> list[Path]:
-    """Everything a Kafka broker needs."""
+    """The jars that a Kafka broker needs."""
     return fetched("kafka-broker-4.3.1", BROKER)
 
 
 def connector_jars() -> list[Path]:
-    """What `spark.jars` needs for `format("kafka")`: nothing that PySpark brings along itself."""
+    """The jars that `spark.jars` needs for `format("kafka")`, without those that PySpark includes."""
     ours = {_unversioned(jar) for jar in (_home() / "jars").glob("*.jar")}
     jars = fetched(f"spark-kafka-connector-{pyspark.__version__}", CONNECTOR)
     return [jar for jar in jars if _unversioned(jar) not in ours]
 
 
 def fetched(name: str, choices: Sequence[Sequence[Artifact]]) -> list[Path]:
-    """The jars of the first choice that can be had; from the cache if they were fetched before."""
+    """The jars of the first choice that can be fetched; from the cache if they were fetched before."""
     folder = cache() / name
     if not folder.exists():
         print(f"penstock: fetching {name} (once)", file=sys.stderr, flush=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Beside the cache, then renamed: an interrupted fetch leaves nothing that looks finished.
+        # Fetched beside the cache, then renamed: an interrupted fetch leaves nothing that looks complete.
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{name}-") as scratch:
             _install(_first(name, choices, Path(scratch)), folder)
     return sorted(folder.glob("*.jar"))
 
 
 def cache() -> Path:
-    """PENSTOCK_CACHE, else `penstock` in the user's own cache folder."""
+    """The cache folder: PENSTOCK_CACHE, else `penstock` in the user's cache folder."""
     if "PENSTOCK_CACHE" in os.environ:
         return Path(os.environ["PENSTOCK_CACHE"])
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
@@ -88,13 +88,13 @@ def _first(name: str, choices: Sequence[Sequence[Artifact]], scratch: Path) -> P
         if not said:
             return jars
     raise JarsMissingError(
-        f"{name} could not be fetched with Ivy ({said}): give this machine a way to a Maven registry "
-        f"(Ivy's settings name one), or fill {cache() / name} with the jars from elsewhere"
+        f"{name} could not be fetched with Ivy ({said}): give this machine access to a Maven registry "
+        f"(in Ivy's settings), or copy the jars to {cache() / name}"
     )
 
 
 def _fetch(artifact: Artifact, into: Path, ivy_cache: Path) -> str:
-    """Fetch one artifact; returns what went wrong, in a few words."""
+    """Fetch one artifact; returns the error, or an empty text."""
     [ivy] = (_home() / "jars").glob("ivy-*.jar")
     done = subprocess.run(
         [
@@ -109,7 +109,7 @@ def _fetch(artifact: Artifact, into: Path, ivy_cache: Path) -> str:
     if done.returncode == 0 and any(into.glob("*.jar")):
         return ""
     wrong = re.findall(r"(?:not found|FAILED|ERROR|error)[^\n]*", done.stdout + done.stderr)
-    return f"{artifact.name} {artifact.version}: {wrong[0] if wrong else 'nothing came'}"
+    return f"{artifact.name} {artifact.version}: {wrong[0] if wrong else 'no jar was fetched'}"
 
 
 def _install(jars: Path, folder: Path) -> None:
@@ -125,7 +125,8 @@ def _home() -> Path:
 
 
 def _unversioned(jar: Path) -> str:
-    """
+    """The name of a jar without its version.
+
     >>> _unversioned(Path("kafka-clients-3.9.2.jar"))
     'kafka-clients'
     """

@@ -18,11 +18,11 @@ class JavaMissingError(PenstockError):
 
 
 def java() -> str:
-    """The command that starts Java: that of JAVA_HOME, else the first on the path."""
+    """The command that starts Java: the one of JAVA_HOME, else the first on the path."""
     home = os.environ.get("JAVA_HOME")
     command = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if command is None or not os.path.exists(command):
-        raise JavaMissingError(f"Java {OLDEST} or newer is missing: install it, or set JAVA_HOME to where it is")
+        raise JavaMissingError(f"Java {OLDEST} or newer is missing: install it, or set JAVA_HOME")
     said = subprocess.run([command, "-version"], capture_output=True, text=True, check=False).stderr
     if (version := major_version(said)) is None or version < OLDEST:
         raise JavaMissingError(f"Java {OLDEST} or newer is needed, but {command} is {said.splitlines()[:1]}")
@@ -30,7 +30,7 @@ def java() -> str:
 
 
 def major_version(said: str) -> int | None:
-    """What `java -version` means.
+    """The major version in the output of `java -version`.
 
     >>> major_version('openjdk version "17.0.15" 2025-04-15'), major_version('java version "1.8.0_392"')
     (17, 8)

@@ -1,4 +1,4 @@
-"""Where live runs take place on this machine: Spark, a broker for the real-time engine, a feeder."""
+"""What live runs on this machine need: Spark, a broker for the real-time engine, a feeder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
 SLOTS = 32
-"""Slots of the Spark that `opened` starts. Operators that wait leave the few cores of a laptop to others."""
+"""Slots of the Spark that `opened` starts: more than cores, as operators that wait use no core."""
 PARTITIONS = 1
 """Partitions of each topic. A reader holds a slot for each, and one is enough for the rates of a laptop."""
 
@@ -51,7 +51,7 @@ class LocalPlace:
     def wired(
         self, pipeline: MakesPipeline, load: Replay, folder: Path
     ) -> tuple[Pipeline, AbstractContextManager[object]]:
-        """The pipeline between a replay and files, or between two topics; its load comes once the second is entered."""
+        """The pipeline between a replay and files, or between two topics, and a context that sends its load."""
         if self.broker is None:
             made = _between(pipeline, load, lambda operator: Files(str(folder / "out" / operator), "json"))
             return made, nullcontext()
@@ -60,7 +60,7 @@ class LocalPlace:
 
 
 def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], Sink]) -> Pipeline:
-    """Where several of its operators have a sink, each gets one of its own."""
+    """The pipeline with this source; each operator that has a sink gets one of its own."""
     made = pipeline(source, NOWHERE)
     made.outlets = [replace(outlet, sink=sink_of(outlet.after)) for outlet in made.outlets]
     return made
@@ -68,7 +68,7 @@ def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], S
 
 @contextmanager
 def opened(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[LocalPlace]:
-    """Start what the engine needs, and end it."""
+    """Start what the engine needs, and stop it at the end of the block."""
     with ExitStack() as stack:
         realtime = engine == "realtime"
         spark = local_session(master, jars=connector_jars() if realtime else ())
@@ -77,9 +77,9 @@ def opened(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[LocalPlace]
 
 
 def most_that_fit(pipeline: Callable[..., Pipeline], slots: int = SLOTS) -> int:
-    """The most instances that every operator may have concurrently: each takes a slot, and so does each reader.
+    """The largest `most` for which all instances and readers of a concurrent pipeline fit into the slots.
 
-    `pipeline` is made for a source, a sink and a `most`.
+    `pipeline` makes one from a source, a sink and a `most` for every operator.
     """
 
     def needed(most: int) -> int:

@@ -1,4 +1,4 @@
-"""Ports of this machine that are free."""
+"""Finds free ports of this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HOST = "127.0.0.1"
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment; all are held until all are known, so they differ.
+    """Different ports on which nothing listens at this moment.
 
     >>> len(set(free_ports(3)))
     3

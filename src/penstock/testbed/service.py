@@ -1,6 +1,6 @@
-"""How long an operator takes: it waits for each record, as one that asks another system does.
+"""Operators with a given service time: they wait for each record, like one that calls another system.
 
-So many instances find room on few cores, and each takes the time that it says.
+As waiting takes no CPU, many instances run on few cores, each with its full service time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ Function = Callable[[DataFrame], DataFrame]
 
 
 def waiting(milliseconds: int) -> Function:
-    """An operator that waits so long for each record, and lets it pass. Nothing waits less than a millisecond."""
+    """An operator that waits this long for each record and passes it on; 0 waits not at all."""
     if not milliseconds:
         return lambda frame: frame
-    # Spark would compute a wait that no column takes part in once for all records.
+    # Spark would evaluate a wait that depends on no column only once for all records.
     length = f"cast({milliseconds} + 0 * coalesce(unix_micros({STAMP}.{CREATED}), 0) as bigint)"
     return lambda frame: frame.where(f"reflect('java.lang.Thread', 'sleep', {length}) = 'null'")
 
 
 def takes(milliseconds: int, function: Function) -> Function:
-    """`function`, after so long a wait for each record of its input: also for those that it drops."""
+    """`function`, after a wait for each record of its input, also for those that it drops."""
     return lambda frame: function(waiting(milliseconds)(frame))

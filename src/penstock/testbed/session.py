@@ -16,11 +16,11 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
-    # How long a real-time shuffle may hold back records to send more of them at once. It is 50 by default, for each
-    # shuffle in turn: four operators need 110 ms, and 16 with this.
+    # How long a real-time shuffle may hold back records to send more of them together. The default is 50 for every
+    # shuffle: with it four operators take 110 ms, with this 16 ms.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
-    # Under load a buffer is full before that. A message costs more than the bytes in it: with four times Spark's own
-    # size the threads that send and receive take a fifth less of the CPU.
+    # Under load a buffer is full before that. Each message has a cost besides its bytes: with four times the default
+    # size the threads that send and receive take a fifth less CPU.
     "spark.shuffle.streaming.networkBufferSize": "131072",
     # Real-time mode and state repartition both ask for RocksDB.
     "spark.sql.streaming.stateStore.providerClass": (
@@ -32,13 +32,13 @@ ON_THIS_MACHINE = {
     # No other machine must reach the driver.
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    # On a local disk the default one starts a process for every file of a checkpoint that it looks at; renaming is
-    # atomic with this one as well.
+    # On a local disk the default one starts a process for every file of a checkpoint that it looks at; this one does
+    # not, and renames atomically as well.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
-"""Only where everything stays on this machine."""
+"""Settings for a local master only."""
 
 
 def local_session(
@@ -48,12 +48,12 @@ def local_session(
     jars: Sequence[Path] = (),
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session of our own. Many slots on few cores are right for operators that wait on others."""
-    java()  # says in one sentence what is missing, where Spark would show a stack trace
+    """A new Spark session. Many slots on few cores suit operators that wait for other systems."""
+    java()  # raises an error of one sentence, where Spark would show a stack trace
     local = master.startswith("local")
     # Without this the workers take the first python3 on the path, which may lack pyarrow.
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if local or "PYSPARK_PYTHON" not in os.environ:  # on other machines Python may lie elsewhere
+    if local or "PYSPARK_PYTHON" not in os.environ:  # on other machines the path of Python may differ
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.Builder().master(master).appName(name)
     for key, value in {**SETTINGS, **(ON_THIS_MACHINE if local else {}), **(settings or {})}.items():

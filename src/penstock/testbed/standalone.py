@@ -1,6 +1,6 @@
 """A real standalone cluster on this machine, from the PySpark package: for tests, pages and demonstrations.
 
-The memory that workers offer is book-keeping only; executors take what `spark.executor.memory` says.
+The memory that workers offer is nominal; executors use what `spark.executor.memory` says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from penstock.testbed.ports import HOST, free_ports
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0
 
-# Our end of the pipe closes when we end, however that happens: then the shell takes the process with it.
+# The pipe closes when this process ends, for whatever reason: then the shell ends its child.
 KEEPER = '"$@" & child=$!; read _; kill "$child"; wait "$child"'
 
 
@@ -40,14 +40,14 @@ class ClusterError(PenstockError):
 
 @dataclass(frozen=True)
 class StandaloneCluster:
-    """`master` is the address for a session; `folder` holds the logs and the executors' work."""
+    """A running cluster: `master` is the address for a session; `folder` holds logs and work directories."""
 
     master: str
     page: str
     folder: Path
 
     def ask(self) -> dict[str, Any]:
-        """What the master knows: its workers, the applications, the cores in use."""
+        """The state of the master: its workers, the applications, the cores in use."""
         with urlopen(f"{self.page}/json/", timeout=10) as answer:
             known: dict[str, Any] = json.load(answer)
             return known
@@ -55,7 +55,7 @@ class StandaloneCluster:
 
 @contextmanager
 def standalone_cluster(workers: int = 2, cores: int = 2, memory: str = "16g") -> Iterator[StandaloneCluster]:
-    """One master and `workers` workers of `cores` cores, ready for applications; all gone when the block ends."""
+    """One master and `workers` workers of `cores` cores, ready for applications, until the block ends."""
     check_whole("workers", workers, 1)
     check_whole("cores", cores, 1)
     java()
@@ -99,17 +99,17 @@ def _process(folder: Path, role: str, *arguments: str) -> Iterator[None]:
 
 
 def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
-    """Ask the master until it answers and knows of all its workers."""
+    """Wait until the master answers and knows all its workers."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         try:
             if cluster.ask()["aliveworkers"] >= workers:
                 return
         except (URLError, OSError, ValueError):
-            pass  # it does not listen yet, or has no page to show
+            pass  # it does not listen yet, or has no page yet
         time.sleep(0.1)
     log = (cluster.folder / "log").read_text(errors="replace").splitlines()
-    raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s: {(log or ['no log'])[-1]}")
+    raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s: {(log or ['its log is empty'])[-1]}")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from penstock.performance.bayesian.search_space import SearchSpace
 
 
 def threads() -> set[int]:
-    """Of every BLAS library in the process."""
+    """The threads of every BLAS library in the process."""
     return {library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()}
 
 

@@ -21,22 +21,23 @@ from penstock.performance.bayesian.matern import Floats
 from penstock.performance.bayesian.moves import Moves
 
 XI = 0.01
+"""The default of xi."""
 CERTAIN = 1e-12
-"""Deviations below this are none: scores are of the order of 1."""
+"""A deviation below this counts as 0: scores are of the order of 1."""
 
 
 class Surrogate(Protocol):
-    """Stands in for a function that is dear to try."""
+    """A model that stands in for a function that is expensive to evaluate."""
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation at `points` (m, d)."""
+        """The mean and the deviation at `points` (m, d)."""
 
     def predict_moves(self, moves: Moves) -> tuple[Floats, Floats]:
-        """The same where points have one coordinate changed: a model may know a shorter way to these."""
+        """The same for points with one coordinate changed, which a model may be able to compute faster."""
 
 
 def expected_improvement(mu: Floats, sigma: Floats, f_best: float, xi: float = XI) -> Floats:
-    """Equation 5: K Phi(Z) + sigma phi(Z); nothing where nothing is uncertain.
+    """Equation 5: K Phi(Z) + sigma phi(Z); 0 where the model is certain.
 
     >>> expected_improvement(np.array([0.9, 0.9]), np.array([0.1, 0.0]), f_best=0.89).round(6).tolist()
     [0.039894, 0.0]

@@ -1,4 +1,4 @@
-"""One turn of Bayesian optimisation: from samples to a surrogate model to the next configuration to try."""
+"""One iteration of Bayesian optimisation: from samples to a surrogate model to the next configuration to try."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penstock.performance.bayesian.search_space import Configuration, SearchSpac
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The next configuration to try, and what the surrogate model believes of it."""
+    """The next configuration to try, and what the surrogate model predicts for it."""
 
     configuration: Configuration
     mean: float
@@ -39,9 +39,9 @@ def recommend(
     xi: float = XI,
     seed: int = 0,
 ) -> Recommendation | None:
-    """The point of the space with the most expected improvement over `f_best`; None when all were tried.
+    """The point of the space with the largest expected improvement over `f_best`; None when all were tried.
 
-    Random candidates depend on the seed and on how much was tried, so a search never looks twice at the same ones.
+    Random candidates depend on the seed and on how much was tried, so a search does not draw the same ones twice.
     """
 
     def value(points: Floats) -> Floats:
@@ -60,7 +60,7 @@ def recommend(
 
 
 def best_first(samples: Mapping[Configuration, float]) -> list[Configuration]:
-    """The configurations by falling score: where a search begins to climb."""
+    """The configurations by descending score: where a search begins to climb."""
     return sorted(samples, key=lambda configuration: -samples[configuration])
 
 
@@ -70,7 +70,7 @@ def arrays(space: SearchSpace, samples: Mapping[Configuration, float]) -> tuple[
 
 
 def trained(space: SearchSpace, samples: Mapping[Configuration, float], nu: float) -> GaussianProcess:
-    """The Gaussian process of these samples. One that was trained lately is not trained again."""
+    """The Gaussian process of these samples. The most recent ones are cached."""
     return _trained(space.upper, tuple(samples.items()), nu)
 
 

@@ -1,4 +1,4 @@
-"""The first configurations to try: few that tell much about a whole search space."""
+"""The first configurations to try: a few that say much about a whole search space."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from penstock.performance.bayesian.search_space import Configuration, SearchSpac
 
 
 def bootstrap_set(space: SearchSpace, uniform_samples: int) -> tuple[Configuration, ...]:
-    """M uniform configurations, then for each operator the base with that operator at its most.
+    """M uniform configurations, then for each operator the base with that operator at its maximum.
 
     The uniform ones climb from the base's widest operator, k'_max, to P_max in M - 1 equal intervals. Where
-    operators differ in what they may have, P_max is the largest of that and each operator stops at its own bound.
-    A configuration that would stand twice stands once.
+    operators have different maxima, P_max is the largest of them and each operator stops at its own.
+    No configuration is listed twice.
 
     >>> bootstrap_set(SearchSpace((1, 4), (10, 10)), uniform_samples=3)
     ((4, 4), (7, 7), (10, 10), (10, 4), (1, 10))

@@ -1,7 +1,8 @@
 """The best configuration of a space that was not tried yet.
 
-A space of 40 instances for each of five operators has a hundred million points: what is small enough is listed, the
-rest is climbed. A climber looks at all moves of one operator at once. Shapes: c climbers, d operators, s step sizes.
+A space of 40 instances for each of five operators has a hundred million points: a small space is listed in full, a
+large one is climbed. A climber evaluates all moves of single operators together.
+Shapes: c climbers, d operators, s step sizes.
 """
 
 from __future__ import annotations
@@ -17,23 +18,26 @@ from penstock.performance.bayesian.search_space import Configuration, Integers, 
 from penstock.performance.bayesian.tried import Booleans, Tried
 
 LISTED = 200_000
+"""A space of at most this many points is listed in full."""
 RANDOM_CANDIDATES = 512
+"""This many random points compete with the given starts."""
 CLIMBERS = 6
-"""At the least. With few operators a hill is easily missed and a climber costs little, so there are more of them:"""
+"""At least this many climbers start. With few operators a climber costs little, and there are more of them."""
 COORDINATES = 256
-"""as many as have so many coordinates between them."""
+"""As many climbers start as have this many coordinates in total, if that is more than `CLIMBERS`."""
 ALL_CLIMB = 2
-"""From this round on, the lower half of the climbers gives up after each."""
+"""From this round on, the lower half of the climbers gives up after each round."""
 MOST_ROUNDS = 60
+"""A climb ends after this many rounds."""
 
 
 @dataclass(frozen=True)
 class Landscape:
-    """What is searched for its highest point.
+    """A function to be searched for its highest point.
 
-    value           of points (m, d), as `SearchSpace.unit` gives them
-    value_of_moves  of such points with one coordinate changed: a model that knows how far a point is from its samples
-                    needs one term more for a move, not d. Where it is None, moves are written out as points.
+    value           its value at points (m, d), as `SearchSpace.unit` gives them
+    value_of_moves  its value at such points with one coordinate changed: a model that knows how far a point is from
+                    its samples needs one more term for a move, not d. Where it is None, moves are expanded to points.
     """
 
     value: Callable[[Floats], Floats]
@@ -69,7 +73,7 @@ def best_untried(
 def climbed(
     space: SearchSpace, landscape: Landscape, tried: Tried, starts: Iterable[Configuration], rng: np.random.Generator
 ) -> Configuration | None:
-    """From the best starts uphill, all climbers at once, until no move helps."""
+    """The highest point reached by several climbers, which start at the best candidates, until no move helps."""
     d = len(space.lower)
 
     def value(points: Integers) -> Floats:
@@ -97,14 +101,14 @@ def climbed(
 
 
 def _strides(space: SearchSpace) -> Integers:
-    """Up by 1, 2, 4, ... as far as the bounds allow, then down: (s, 1)."""
+    """The step sizes 1, 2, 4, ... as far as the bounds allow, upwards and then downwards: (s, 1)."""
     widest = max(high - low for low, high in zip(space.lower, space.upper, strict=True))
     sizes = [1 << power for power in range(widest.bit_length())]
     return np.array([*sizes, *(-size for size in sizes)])[:, None]
 
 
 def _new(at: Integers, targets: Integers) -> Booleans:
-    """Which targets the bounds have not made equal to the start, or to a shorter stride's target."""
+    """Which targets differ from the start and from the target of the next shorter stride, after clipping."""
     here, half = at[:, None], targets.shape[1] // 2
     shorter = np.concatenate([here, targets[:, : half - 1], here, targets[:, half:-1]], axis=1)
     return np.asarray(targets != shorter)
@@ -113,13 +117,13 @@ def _new(at: Integers, targets: Integers) -> Booleans:
 def _next(
     at: Integers, height: Floats, targets: Integers, reached: Floats, value: Callable[[Integers], Floats]
 ) -> tuple[Integers, Floats]:
-    """Where those climbers are next for whom some move helps: the others have arrived.
+    """The next points and heights of those climbers for whom some move helps; the others have arrived.
 
-    A climber makes its best move, or the best move of every operator together where that leads higher: many operators
-    then cost few rounds.
+    A climber makes its best single move, or the best moves of all operators together where that leads higher: then
+    many operators need few rounds.
     """
     climber, choice = np.arange(len(at)), np.argmax(reached, axis=1)[:, None]
-    target = np.take_along_axis(targets, choice, axis=1)[:, 0]  # (c, d): of each operator, its best
+    target = np.take_along_axis(targets, choice, axis=1)[:, 0]  # (c, d): the best target of each operator
     gained = np.take_along_axis(reached, choice, axis=1)[:, 0]
     operator = np.argmax(gained, axis=1)
     alone = at.copy()

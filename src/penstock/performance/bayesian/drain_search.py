@@ -1,7 +1,7 @@
 """Event latency optimisation (AuTraScale+, Algorithm 3): the configuration whose throughput drains in time.
 
 A profile says what each configuration can do when records never run out. The search looks for the one whose
-throughput comes closest to the target, from either side: less is too late, more is waste.
+throughput comes closest to the target, from either side: less is too slow, more is waste.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class DrainSearch:
         return throughput_score(throughput, self.target, self.beta)
 
     def found(self, profile: Profile) -> Configuration | None:
-        """The least of the profiled configurations whose score reaches the threshold; None if there is none."""
+        """The smallest of the profiled configurations whose score reaches the threshold; None if there is none."""
         inside = [k for k, v in profile.items() if k in self.space and self.score(v) >= self.threshold]
         return min(inside, key=sum, default=None)
 
     def next(
         self, profile: Profile, estimates: Profile | None = None, refused: Collection[Configuration] = ()
     ) -> Recommendation | None:
-        """Where to look next: most expected improvement over the best profiled score; None when all were profiled.
+        """The configuration with the largest expected improvement over the best profiled score; None when none is left.
 
-        `estimates` train the model beside what was really profiled, which they never replace. What was `refused`
-        is not asked for again.
+        `estimates` train the model beside what was really profiled, which they never replace. A configuration in
+        `refused` is not proposed again.
         """
         real = {k: self.score(v) for k, v in profile.items() if k in self.space}
         known = {k: self.score(v) for k, v in (estimates or {}).items() if k in self.space} | real
@@ -56,9 +56,9 @@ class DrainSearch:
     def run(
         self, throughput: Callable[[Configuration], float], bootstrap: Iterable[Configuration]
     ) -> dict[Configuration, float]:
-        """The whole of Algorithm 3 against an offline profile; what was profiled, in order, the solution last.
+        """Run Algorithm 3 against an offline profile; returns what was profiled, in order, the solution last.
 
-        Where no configuration reaches the threshold, the search ends with the space and the best comes last.
+        Where no configuration reaches the threshold, the search ends with the space, and the best one is the solution.
         """
         profile = {k: throughput(k) for k in bootstrap}
         while (solution := self.found(profile)) is None:

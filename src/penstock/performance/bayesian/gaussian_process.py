@@ -22,7 +22,7 @@ from penstock.performance.bayesian.moves import Moves
 from penstock.performance.bayesian.one_thread import one_thread
 
 CHUNK = 512
-"""Points predicted at a time: a chunk's matrices stay in the processor's cache."""
+"""This many points are predicted together: their matrices stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class GaussianProcess:
 
     @classmethod
     def fit(cls, inputs: Floats, outputs: Floats, nu: float = 2.5) -> GaussianProcess:
-        """The most likely model; the same one for the same samples, always."""
+        """The most likely model; it is deterministic for the same samples."""
         check_smoothness(nu)
         shift, scale = standard(outputs)
         with one_thread():
@@ -61,7 +61,7 @@ class GaussianProcess:
 
     @cached_property
     def _whitener(self) -> Floats:
-        """L^-1: many points then cost one matrix product, not one triangular solution each."""
+        """L^-1, so that many points cost one matrix product instead of a triangular solution each."""
         return solve_triangular(self._factor, np.eye(len(self)), lower=True, check_finite=False)
 
     @cached_property
@@ -70,7 +70,7 @@ class GaussianProcess:
         return cho_solve((self._factor, True), (self.outputs - shift) / scale, check_finite=False)
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the function itself (without noise) at `points` (m, d)."""
+        """The mean and the standard deviation of the function itself (without noise) at `points` (m, d)."""
         mean, deviation = np.empty(len(points)), np.empty(len(points))
         for start in range(0, len(points), CHUNK):
             part = slice(start, start + CHUNK)
@@ -78,10 +78,10 @@ class GaussianProcess:
         return mean, deviation
 
     def predict_moves(self, moves: Moves) -> tuple[Floats, Floats]:
-        """The same where points have one coordinate changed.
+        """The same for points with one coordinate changed.
 
-        A move from a to t along a coordinate changes the squared distance from x by (t - a) (t + a - 2 x): one term,
-        where a point of its own would need d.
+        A move from a to t along a coordinate changes the squared distance from x by (t - a) (t + a - 2 x): one term
+        instead of d.
         """
         mean, deviation = np.empty(len(moves)), np.empty(len(moves))
         before, (scaled, _) = self._squared_distances(moves.points), self._scaled
@@ -97,7 +97,7 @@ class GaussianProcess:
         return mean, deviation
 
     def _posterior(self, squared_distances: Floats) -> tuple[Floats, Floats]:
-        """From the squared distances (n, m) to the samples, scaled."""
+        """The mean and the deviation at points with these scaled squared distances (n, m) to the samples."""
         theta = self.hyperparameters
         shift, scale = self._standard
         near = correlation(squared_distances, self.nu)
@@ -112,7 +112,7 @@ class GaussianProcess:
         return scaled, np.einsum("ij,ij->i", scaled, scaled)
 
     def _squared_distances(self, points: Floats) -> Floats:
-        """(n, m), as |p|^2 - 2 p q + |q|^2: a matrix product, exact enough where the kernel is flat in r2."""
+        """The scaled squared distances (n, m), as |p|^2 - 2 p q + |q|^2: one matrix product."""
         scaled, norms = self._scaled
         points = points / self.hyperparameters.lengths
         distances = scaled @ points.T
@@ -123,6 +123,6 @@ class GaussianProcess:
 
 
 def standard(outputs: Floats) -> tuple[float, float]:
-    """Mean and deviation of the outputs; a deviation of 1 where they are all the same."""
+    """The mean and the deviation of the outputs; the deviation is 1 where they are all the same."""
     deviation = float(np.std(outputs))
     return float(np.mean(outputs)), deviation if deviation > 1e-12 else 1.0

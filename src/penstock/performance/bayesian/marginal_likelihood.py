@@ -29,14 +29,14 @@ NOISE_BOUNDS = (1e-6, 0.1)
 START_LENGTHS = (0.3, 1.0, 3.0)
 START_NOISES = (1e-4, 1e-1)
 CLIMBS = 2
-"""The likelihood has several hills: a fit climbs from the two highest of these starts and keeps the better end.
+"""The likelihood has several maxima: a fit climbs from the two best of these starts and keeps the better end.
 
-Samples that are no more than their coordinates make a single hill; there one climb finds what six would.
+With no more samples than coordinates there is a single maximum, which one climb finds.
 """
 
 MOST_STEPS = 60
 GAIN = 1e-5
-"""Relative gain in likelihood below which a climb ends: no decision turns on less."""
+"""A climb ends when the likelihood gains less than this share: no decision depends on less."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Hyperparameters:
 
 
 def squared_distances(scaled: Floats) -> Floats:
-    """Between all samples (n, n), as |p|^2 - 2 p q + |q|^2; each one's to itself is 0, not nearly 0."""
+    """The squared distances between all samples (n, n), as |p|^2 - 2 p q + |q|^2, with an exact 0 on the diagonal."""
     norms = np.einsum("ij,ij->i", scaled, scaled)
     distances = scaled @ scaled.T
     distances *= -2.0
@@ -75,7 +75,7 @@ def covariance(inputs: Floats, theta: Hyperparameters, nu: float) -> Floats:
 
 
 def log_likelihood(inputs: Floats, y: Floats, theta: Hyperparameters, nu: float) -> tuple[float, Floats]:
-    """Log marginal likelihood of y, and its gradient by the logarithms of lengths, amplitude and noise."""
+    """The log marginal likelihood of y, and its gradient by the logarithms of lengths, amplitude and noise."""
     n, d = inputs.shape
     scaled = inputs / theta.lengths
     correlated, slope = correlation_and_slope(squared_distances(scaled), nu)
@@ -105,7 +105,7 @@ def log_likelihood(inputs: Floats, y: Floats, theta: Hyperparameters, nu: float)
 
 
 def most_likely(inputs: Floats, y: Floats, nu: float) -> Hyperparameters:
-    """Hyperparameters of the highest marginal likelihood, climbing from the best of a few fixed starts."""
+    """The hyperparameters of the highest marginal likelihood, climbing from the best of a few fixed starts."""
     n, d = inputs.shape
     values = [LENGTH_BOUNDS] * d + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]
     bounds = [(math.log(low), math.log(high)) for low, high in values]

@@ -29,7 +29,7 @@ def check_smoothness(nu: float) -> None:
 
 
 def correlation(r2: Floats, nu: float = 2.5) -> Floats:
-    """k(r2).
+    """The correlation k(r2).
 
     >>> correlation(np.array([0.0, 1.0])).round(6).tolist()
     [1.0, 0.523994]
@@ -44,7 +44,7 @@ def correlation(r2: Floats, nu: float = 2.5) -> Floats:
 
 
 def correlation_and_slope(r2: Floats, nu: float = 2.5) -> tuple[Floats, Floats]:
-    """k(r2) and g(r2), which share their exponential. In g the distance cancels out: it is finite at r2 = 0."""
+    """k(r2) and g(r2), which share their exponential. g is finite at r2 = 0, as the distance cancels out."""
     a = np.sqrt(2.0 * nu * r2)
     decay = np.exp(-a)
     if nu == 1.5:

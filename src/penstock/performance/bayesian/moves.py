@@ -1,4 +1,4 @@
-"""Points with one coordinate changed: what a climb looks at, many at once."""
+"""Many points with one coordinate changed, which a climb evaluates together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from penstock.performance.bayesian.search_space import Integers
 
 @dataclass(frozen=True)
 class Moves:
-    """From each of `points` (c, d), moves along single coordinates. For every move (m,):
+    """Moves along single coordinates, each from one of the `points` (c, d). For every move (m,):
 
     origin      which of the points it starts from
-    coordinate  which one it changes
-    target      what that becomes
+    coordinate  which coordinate it changes
+    target      the new value of that coordinate
 
     >>> Moves(np.array([[0.1, 0.2]]), np.array([0, 0]), np.array([0, 1]), np.array([0.5, 0.6])).written_out().tolist()
     [[0.5, 0.2], [0.1, 0.6]]
@@ -33,7 +33,7 @@ class Moves:
 
     @property
     def start(self) -> Floats:
-        """What the changed coordinate was before."""
+        """The value of the changed coordinate before the move."""
         return np.asarray(self.points[self.origin, self.coordinate])
 
     def written_out(self) -> Floats:
@@ -43,7 +43,7 @@ class Moves:
         return points
 
     def chunks(self, size: int) -> Iterator[tuple[slice, Moves]]:
-        """At most `size` moves at a time, and where they stand among all."""
+        """The moves in parts of at most `size`, each with its place among all moves."""
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             yield part, Moves(self.points, self.origin[part], self.coordinate[part], self.target[part])

@@ -1,6 +1,6 @@
-"""Small matrices on one thread: two threads spend longer meeting than multiplying.
+"""Runs operations on small matrices on one thread: with two, synchronising takes longer than multiplying.
 
-With all processors busy elsewhere, a decision of 20 ms once took 20 s for waiting on the other thread.
+With all processors busy elsewhere, a decision of 20 ms once took 20 s, as it waited for the other thread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Within it every BLAS call of this process runs on one thread; before and after, on as many as were set.
+    """A context in which every BLAS call of this process runs on one thread.
 
     >>> import numpy as np
     >>> with one_thread():
@@ -27,5 +27,5 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Made once: to look for the loaded libraries takes milliseconds, to set their threads some 15 microseconds."""
+    """The controller, made once: to find the loaded libraries takes milliseconds, to set their threads microseconds."""
     return ThreadpoolController()

@@ -12,7 +12,7 @@ from typing import Any
 from penstock.performance.bayesian.search_space import Configuration
 
 REMEMBERED = 200
-"""Configurations kept for one rate, the newest: a model of more would be slow and not much better."""
+"""The newest configurations kept for one rate: a model of more would be slow and not much better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class RateRecord:
     """Everything known about one input rate.
 
     steps        throughput optimisation so far: what each configuration reached, in the order tried
-    recommended  what its last step asks for
-    base         k', once it has ended; None before
-    attainable   the throughput that the base reached, where something outside keeps it below the rate
+    recommended  the configuration that its last step asks for
+    base         k', once throughput optimisation has ended; None before
+    attainable   the throughput of the base, where something outside the job keeps it below the rate
     measured     the newest measurement of each configuration, the newest last
     """
 
@@ -49,11 +49,11 @@ class RateRecord:
             del self.measured[next(iter(self.measured))]
 
     def reopen(self) -> None:
-        """Throughput optimisation begins anew; the measurements stay."""
+        """Begin throughput optimisation again; the measurements stay."""
         self.steps, self.recommended, self.base, self.attainable = {}, None, None, None
 
     def within(self, rate: float, tolerance: float) -> bool:
-        """Whether `rate` is this rate, give or take `tolerance` of it."""
+        """Whether `rate` differs from this rate by at most `tolerance` of it."""
         return abs(rate - self.rate) <= tolerance * self.rate
 
     def to_json(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class RateRecord:
 
 @dataclass
 class RateLibrary:
-    """The records of all rates seen, and the one in force.
+    """The records of all rates seen, and the current one.
 
     >>> library = RateLibrary(tolerance=0.1)
     >>> first = library.at(100.0)
@@ -93,7 +93,7 @@ class RateLibrary:
     current: RateRecord | None = None
 
     def at(self, rate: float) -> RateRecord:
-        """The record of a rate. The one in force stays while the rate is within tolerance of where it began."""
+        """The record of a rate. The current one stays while the rate is within tolerance of its own."""
         if self.current is None or not self.current.within(rate, self.tolerance):
             near = [record for record in self.records if record.within(rate, self.tolerance)]
             self.current = min(near, key=lambda record: abs(record.rate - rate), default=None)

@@ -34,11 +34,11 @@ class SearchSpace:
         if len(self.lower) != len(self.upper) or any(
             low > high for low, high in zip(self.lower, self.upper, strict=True)
         ):
-            raise InvalidValueError("search space", f"must not be empty: from {self.lower} to {self.upper}")
+            raise InvalidValueError("search space", f"must not be empty, but reaches from {self.lower} to {self.upper}")
 
     @classmethod
     def above(cls, base: Configuration, topology: Topology) -> SearchSpace:
-        """From a base configuration to the most that each operator may have."""
+        """The space from a base configuration to the maximum of each operator."""
         return cls(base, ceiling(topology))
 
     @cached_property
@@ -49,11 +49,11 @@ class SearchSpace:
         return all(low <= k <= high for low, k, high in zip(self.lower, configuration, self.upper, strict=True))
 
     def unit(self, configurations: Integers | Sequence[Configuration]) -> Floats:
-        """As a model sees them: log k / log P_max, from 0 at one instance to 1 at the most there may be.
+        """Configurations as coordinates for a model: log k / log P_max, from 0 at one instance to 1 at the maximum.
 
-        The operators stand along the last axis; what stands before it is kept.
-        A second instance changes more than a twentieth does, and a Gaussian process takes its function for equally
-        lively everywhere. Nothing here depends on `lower`, so models of different rates share their coordinates.
+        The operators are the last axis; the other axes are kept. The logarithm is taken because a second instance
+        changes more than a twentieth does, while a Gaussian process expects its function to vary equally everywhere.
+        The result does not depend on `lower`, so models of different rates share their coordinates.
         """
         most = np.log(np.maximum(self.upper, 2))
         return np.asarray(np.log(np.asarray(configurations, dtype=np.float64)) / most)
@@ -70,6 +70,6 @@ def ceiling(topology: Topology) -> Configuration:
 
 
 def within_bounds(configuration: Configuration, topology: Topology) -> Configuration:
-    """The nearest configuration in which each operator has what it may have."""
+    """The nearest configuration within the bounds of each operator."""
     bounds = ((k, topology[n].min, topology.ceiling(n)) for n, k in zip(topology.names, configuration, strict=True))
     return tuple(min(max(k, least), most) for k, least, most in bounds)

@@ -1,12 +1,12 @@
-"""Transfer: a model of one input rate helps at another, where few samples have been tried yet.
+"""Transfer: a model of one input rate helps at another rate, for which there are few samples yet.
 
 Glossary:
 
     mu_old, sigma_old  what the model of the old rate predicts
     D_c                samples really tried at the new rate; D_old those behind the old model
     residual           model of (score at the new rate - mu_old), learnt from D_c
-    mu_c, sigma_c      what is believed of the new rate
-    c0, b              b = c0 |D_c| / (c0 |D_c| + |D_old|): how far the residual's deviation counts already
+    mu_c, sigma_c      what is predicted for the new rate
+    c0, b              b = c0 |D_c| / (c0 |D_c| + |D_old|): the weight of the residual's deviation
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from penstock.performance.bayesian.moves import Moves
 
 
 def residual_model(old: GaussianProcess, inputs: Floats, scores: Floats, nu: float = 2.5) -> GaussianProcess:
-    """What the old model leaves unexplained of the samples at the new rate (both papers, Algorithm 2)."""
+    """A model of what the old model leaves unexplained of the samples at the new rate (both papers, Algorithm 2)."""
     return GaussianProcess.fit(inputs, scores - old.predict(inputs)[0], nu)
 
 
 def with_estimates(
     old: GaussianProcess, residual: GaussianProcess, inputs: Floats, scores: Floats, points: Floats, nu: float = 2.5
 ) -> GaussianProcess:
-    """The traditional transfer (AuTraScale, Algorithm 2): estimates for `points` join the real samples.
+    """The traditional transfer (AuTraScale, Algorithm 2): estimates for `points` are added to the real samples.
 
     The estimate is mu_old + mu_residual, and one model is trained on both as if all had been run.
     """
@@ -38,7 +38,7 @@ def with_estimates(
 
 @dataclass(frozen=True)
 class LightweightTransfer:
-    """The lightweight transfer (AuTraScale+, Algorithm 2): predicts everywhere, trains nothing more.
+    """The lightweight transfer (AuTraScale+, Algorithm 2): predicts everywhere without another training.
 
     mu_c = mu_old + mu_residual;  sigma_c = sigma_residual^b * sigma_old^(1 - b).
     """
@@ -49,7 +49,7 @@ class LightweightTransfer:
 
     @property
     def weight(self) -> float:
-        """b."""
+        """b of the glossary."""
         fresh = self.c0 * len(self.residual)
         return fresh / (fresh + len(self.old))
 

@@ -1,4 +1,4 @@
-"""The configurations that were tried already: quick to ask about thousands of points at once."""
+"""The configurations that were tried already, with a fast test of thousands of points."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Tried:
-    """A set of configurations of `d` operators, kept as one number for each.
+    """A set of configurations of `d` operators, each kept as one number (a hash).
 
-    Two configurations share a number with a chance of about 1 in 10^18; then one is passed over. In return, the
-    number of a configuration with one operator changed follows from that change alone.
+    Two configurations share a number with a probability of about 1 in 10^18; then one of them is skipped. In return,
+    the number of a configuration with one operator changed follows from that change alone.
 
     >>> tried = Tried.of([(1, 2), (3, 4)], d=2)
     >>> tried.among(np.array([[1, 2], [2, 1], [3, 4]])).tolist()
@@ -35,7 +35,7 @@ class Tried:
         return cls(np.sort(np.array([*configurations], dtype=np.int64).reshape(-1, d) @ multipliers), multipliers)
 
     def among(self, points: Integers) -> Booleans:
-        """Which of the points (m, d) were tried."""
+        """Which of the points (m, d) have been tried."""
         return self._known(points @ self.multipliers)
 
     def among_moves(self, points: Integers, targets: Integers) -> Booleans:
