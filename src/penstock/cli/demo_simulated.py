@@ -48,6 +48,7 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
         interval=INTERVAL,
         seed=seed,
     )
+    simulation.chosen_policy()  # refuses a wrong name before anything is written
     folder, console = ReportFolder(report), Console(highlight=False)
     rival = _rival(simulation)
     story = _watch(simulation, folder, console, 0.0 if fast else FRAME_SECONDS, rival)

@@ -59,7 +59,7 @@ def chain(options: GuardOptions | None = None, rounding: Guard | None = None) ->
     """Every guard in its place, with its own options; None leaves a guard out.
 
     Without options the quota and the calendar let every decision pass. A guard under another name vets before the
-    bounds. `rounding` makes a plan one that the engine can carry out: it vets behind those that change a plan and before
+    bounds. `rounding` makes a plan one that the engine can carry out: it vets after those that change a plan and before
     those that only hold it.
 
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
