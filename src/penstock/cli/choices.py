@@ -102,7 +102,7 @@ def forecaster_options(name: str | None, given: list[str] | None) -> dict[str, A
 
 
 def guard_options(wanted: bool, given: list[str] | None) -> GuardOptions:
-    """The options of guards; all of them left out if none is wanted."""
+    """The options of guards; without guards, options that leave all of them out."""
     from penstock.guards import GUARDS, chain, only
 
     if not wanted:

@@ -43,11 +43,11 @@ DEFAULT_ORDER = (
 
 
 GuardOptions = Mapping[str, Mapping[str, Any] | Guard | None]
-"""What is said of guards: options by name, None for a guard that is left out, a guard of one's own by a new name."""
+"""Options of guards by name; None leaves a guard out, and a new name adds a guard of the user's own."""
 
 
 def only(**kept: Mapping[str, Any] | Guard) -> GuardOptions:
-    """All guards left out but these.
+    """Options that leave out all guards but these.
 
     >>> [guard.name for guard in chain(only(patience={"seconds": 60.0}))], chain(only())
     (['patience'], ())

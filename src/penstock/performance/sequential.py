@@ -15,7 +15,7 @@ from penstock.model import Batch, Execution, FrozenMap, Observation, Sample, Slo
 from penstock.performance.batch_cost import batch_seconds, fit
 
 REMEMBERED_BATCHES = 100
-"""Enough batches to tell what records cost from what batches cost, few enough to forget how things once were."""
+"""Enough batches to separate the cost of records from that of batches, few enough to follow a change of the job."""
 
 
 def as_if_concurrent(observation: Observation) -> Observation:
@@ -30,7 +30,7 @@ class ConcurrentView:
     """Shows samples of a sequential job as if its operators ran concurrently. It remembers what batches cost."""
 
     def __init__(self, slo: Slo, trigger_seconds: float = 0.0) -> None:
-        """A new batch begins every `trigger_seconds`; 0: as soon as the one before it has ended."""
+        """A new batch begins every `trigger_seconds`; with 0, as soon as the one before it has ended."""
         self._batch_seconds = batch_seconds(slo, trigger_seconds)
         self._batches: deque[Batch] = deque(maxlen=REMEMBERED_BATCHES)
 

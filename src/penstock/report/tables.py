@@ -44,7 +44,7 @@ FIGURES = (
 
 
 def _lost(records: int | None) -> str:
-    """What is said of lost records: nothing where nobody counted them.
+    """The lost records in words; an empty text where they were not counted.
 
     >>> _lost(12), _lost(None)
     (', 12 lost', '')

@@ -179,7 +179,7 @@ class SimulatedCluster:
         )
 
     def _batches(self) -> tuple[Batch, ...] | None:
-        """The last micro-batch that ended in the window, as one that stands for all."""
+        """The last micro-batch that ended in the window, which represents all of them."""
         last = Batch(*self.state.finished.tolist())
         self.state.finished.fill(0.0)
         return (last,) if last.records else None

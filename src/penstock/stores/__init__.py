@@ -6,7 +6,7 @@ from penstock.control.ports import Store
 
 
 def open_store(store: Store | str | None = None, job: str = "default") -> Store:
-    """The store at a URL such as "sqlite:///penstock.db"; None or "memory": one that ends with the process.
+    """The store at a URL such as "sqlite:///penstock.db"; for None or "memory", one that ends with the process.
 
     A store that is given ready-made is used as it is.
 
