@@ -7,8 +7,7 @@ from statistics import fmean
 import pytest
 
 from penstock.papers.autrascale.decision_time import Problem
-from penstock.papers.autrascale.elasticity import ending
-from penstock.papers.autrascale.elasticity_items import PAPER
+from penstock.papers.autrascale.elasticity import PAPER, ending
 from penstock.papers.autrascale.rate_change import ds2_offline
 from penstock.papers.autrascale_plus.event_latency import drained
 from penstock.papers.catalogue import items

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.papers.catalogue import items
-from penstock.papers.dp_stream.figures import MAE, MRE, RMSE, TABLE_3, Score, independent, latencies, predicted, smooth
+from penstock.papers.dp_stream.fig2 import latencies
+from penstock.papers.dp_stream.table3 import MAE, MRE, RMSE, TABLE_3, Score, independent, predicted, smooth
 from penstock.report.item import Item, Judgement
 
 HOLDS, FAILS = Judgement.HOLDS, Judgement.FAILS

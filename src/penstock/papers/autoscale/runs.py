@@ -19,6 +19,12 @@ STREAMS = (0, 1, 2)
 
 MINUTE = 60.0
 
+SETTING = (
+    "storm_default against autoscale (a decision every 60 s from six measurements, Table II's parameters, CPU claims "
+    "up to 1.5 times a machine), "
+    f"means over streams seeded {', '.join(map(str, STREAMS))}"
+)
+
 OPTIONS = {"autoscale": {"cpu_overcommit": 1.5}}
 """The scheduler that the paper builds on takes CPU for a soft constraint and memory for a hard one.
 
@@ -68,6 +74,10 @@ class SchedulerRuns:
     def congested(self) -> bool:
         return self.processed < 0.99 and self.dephased_in_the_last_minute > 0
 
+    @property
+    def state(self) -> str:
+        return "congested" if self.congested else "keeps up"
+
     def most(self, name: str) -> int:
         """The highest degree that an operator had."""
         return max(sample.operators[name].parallelism for run in self.runs.cycles for sample in samples_of(run))
@@ -95,6 +105,11 @@ def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) ->
     return SchedulerRuns(
         over_traces(chosen, map(stream, STREAMS), policy, OPTIONS.get(policy), start=start), job.topology
     )
+
+
+def less(ours: float, reference: float) -> float:
+    """How much less ours is, in percent."""
+    return 100.0 * (1.0 - ours / reference)
 
 
 def supervisors(cycle: Cycle) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.papers.autrascale.spark.ads import ad_events, campaign, deserialised, only_views
 from penstock.papers.autrascale.spark.store import asking
-from penstock.papers.autrascale.yahoo import OPEN_STORE, STORE_RATE, YAHOO
+from penstock.papers.autrascale.workloads.yahoo import OPEN_STORE, STORE_RATE, YAHOO
 from penstock.runs.spark_workload import scaled_down
 from penstock.spark import Pipeline
 from penstock.spark.io.endpoints import Sink, Source

@@ -6,7 +6,7 @@ from penstock.load.trace import Trace
 from penstock.model import Execution
 from penstock.papers.psps.runs import PSPS, Metrics, degradation
 from penstock.papers.psps.spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
-from penstock.papers.psps.systems import TABLE_8
+from penstock.papers.psps.table8 import TABLE_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of

@@ -1,4 +1,4 @@
-"""Throughput optimisation of the four workloads from all ones: Fig. 5 of AuTraScale, Fig. 7 of AuTraScale+."""
+"""Fig. 5 of AuTraScale, and Fig. 7 of AuTraScale+: throughput optimisation of the four workloads from all ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def walk(name: str, policy: str, seed: int) -> Walk:
     )
 
 
-def walks(title: str, policy: str) -> Item:
+def throughput_figure(title: str, policy: str) -> Item:
     """The item, which both papers have."""
     found = {(name, seed): walk(name, policy, seed) for name in RATES for seed in SEEDS}
     first = {name: found[name, 0] for name in RATES}

@@ -1,4 +1,4 @@
-"""PSPS's parameters: the interval, the time-out, the size of the queues, and who gets the next event."""
+"""Tables IV to VII of PSPS, its parameters: interval, time-out, size of the queues, and who gets the next event."""
 
 from __future__ import annotations
 
