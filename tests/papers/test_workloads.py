@@ -1,4 +1,4 @@
-"""Every workload runs, loses no record out of the books, and shows the figures of its paper that it was made for."""
+"""Every workload runs, accounts for each record, and shows the figures of its paper that it was made for."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_went_in_came_out_waits_or_was_counted_as_lost(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(workloads()))
-def test_the_plan_of_an_anxious_operator_keeps_up_with_the_usual_load(name: str) -> None:
+def test_the_over_provisioned_plan_keeps_up_with_the_usual_load(name: str) -> None:
     chosen = workload(name)
     result, _ = run(chosen, "static", chosen.job.largest_plan.parallelism)
 

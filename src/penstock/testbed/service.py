@@ -1,6 +1,6 @@
-"""How long an operator takes: it waits for each record, as one that asks another system does.
+"""Operators that take a given time: they wait for each record, as one that asks another system does.
 
-So many instances find room on few cores, and each takes the time that it says.
+Many instances find room on few cores this way, and each takes the time that it says.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ def waiting(milliseconds: int) -> Function:
 
 
 def takes(milliseconds: int, function: Function) -> Function:
-    """`function`, after so long a wait for each record of its input: also for those that it drops."""
+    """`function` after a wait for each record of its input, also for those that it drops."""
     return lambda frame: function(waiting(milliseconds)(frame))

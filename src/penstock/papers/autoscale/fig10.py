@@ -16,7 +16,7 @@ def fig_10() -> Item:
     storm, autoscale = seen("linear_peaks", "storm_default"), seen("linear_peaks", "autoscale")
     grown = [[c.t for c in run if c.changed and c.decision.plan["sink"] > c.before["sink"]]
              for run in autoscale.runs.cycles]  # fmt: skip
-    stages = [sum(t < SECOND_PEAK - MINUTE for t in times) for times in grown]
+    scale_outs = [sum(t < SECOND_PEAK - MINUTE for t in times) for times in grown]
     again = [min(t for t in times if t >= SECOND_PEAK - MINUTE) - SECOND_PEAK for times in grown]
     quick = 1e3 / workload("linear_peaks").job.behaviours["intermediate"].service_ms
     emitted = max(
@@ -43,10 +43,10 @@ def fig_10() -> Item:
             ),
             Claim.judged(
                 "AUTOSCALE reacts in several stages, and its queues are worked off after the load has fallen",
-                min(stages) >= 2
+                min(scale_outs) >= 2
                 and autoscale.processed > 0.999
                 and autoscale.dephased(SECOND_PEAK - 3 * MINUTE, SECOND_PEAK - MINUTE) == 0,
-                f"{min(stages)} scale-outs at the first peak; {autoscale.dephased(until=FALL):,.0f} items dephased "
+                f"{min(scale_outs)} scale-outs at the first peak; {autoscale.dephased(until=FALL):,.0f} items dephased "
                 f"before the fall, {autoscale.dephased(FALL, SECOND_PEAK - MINUTE):,.0f} after it, none from the third "
                 f"minute before the second peak on; {autoscale.processed:.2%} processed in the end",
             ),

@@ -13,7 +13,7 @@ def fig_9() -> Item:
     """The line under the 3-step stream.
 
     The paper finds equivalent performance and, in the next sentence, a significant rise of latency at a scale-in. A
-    mean would hold that rise: the two are judged apart, the first by what the curve shows at most times.
+    mean would contain that rise, so the two are judged apart, the first by the median over time.
     """
     storm, autoscale = seen("linear", "storm_default"), seen("linear", "autoscale")
     storm_8, autoscale_8 = seen("linear", "storm_default", expert=True), seen("linear", "autoscale", expert=True)

@@ -1,4 +1,4 @@
-"""AUTOSCALE's jobs under one scheduler, over several streams, and what its figures show of them."""
+"""Runs of AUTOSCALE's jobs under one scheduler, over several streams, and what the figures show of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.papers.traces import latency_of, over_traces, per_minute, samples_
 from penstock.report.item import Chart
 
 STREAMS = (0, 1, 2)
-"""Seeds of the streams' small fluctuations: all that is left to chance here."""
+"""Seeds of the streams' small fluctuations, which are all that is random here."""
 
 MINUTE = 60.0
 
@@ -35,7 +35,7 @@ How soft is derived from two of its figures: a whole advertising job, which clai
 
 @dataclass(frozen=True)
 class SchedulerRuns:
-    """One scheduler on one job, over all streams."""
+    """The runs of one scheduler on one job, one for each stream."""
 
     runs: Runs
     topology: Topology
@@ -92,9 +92,9 @@ class SchedulerRuns:
 
 @cache
 def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) -> SchedulerRuns:
-    """A job from minimal or, with `expert`, from expert degrees: the paper's ConfMin and ConfExpt.
+    """Run a job from minimal or, with `expert`, from expert degrees: the paper's ConfMin and ConfExpt.
 
-    Without `pause` a change does not interrupt the job: what the pause that was chosen for it costs.
+    Without `pause` a change does not interrupt the job, which shows what the pause costs that we chose.
     """
     chosen = workload(name)
     job = chosen.job
@@ -108,7 +108,7 @@ def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) ->
 
 
 def less(ours: float, reference: float) -> float:
-    """How much less ours is, in percent."""
+    """How much lower ours is than the reference, in percent."""
     return 100.0 * (1.0 - ours / reference)
 
 

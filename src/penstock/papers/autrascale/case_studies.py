@@ -35,7 +35,7 @@ def growing() -> dict[int, Sample]:
 
 
 def mean_ms(latency: Latency | None) -> float:
-    """A mean to draw; 0 where no record left."""
+    """The mean of a latency for a chart, which shows 0 where no record left the job."""
     return 0.0 if latency is None or latency.mean is None else latency.mean
 
 

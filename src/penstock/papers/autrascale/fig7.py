@@ -56,7 +56,7 @@ def _saving(kind: str, paper: float, policy: str) -> Claim:
 
 
 def _least_that_meets(policy: str) -> Claim:
-    """Compared with the plans of DRS that are of any use."""
+    """Only the plans of DRS that meet the requirements are compared."""
     cheaper = useful = 0
     for job in TESTS:
         for kind in KINDS:

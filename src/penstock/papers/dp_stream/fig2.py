@@ -38,7 +38,7 @@ def _fluctuation(runs: Runs) -> float:
 
 
 def _trends(runs: Runs) -> list[float]:
-    """What the straight line through each run's latencies gains from beginning to end, in ms."""
+    """By how many ms the straight line through the latencies of each run rises from beginning to end."""
     return [least_squares(*_by_second(cycles)).slope * SECONDS for cycles in runs.cycles]
 
 

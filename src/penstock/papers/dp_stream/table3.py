@@ -72,17 +72,17 @@ class Score:
         return Score(tuple(pair for pair in self.pairs if pair[0] == second))
 
 
-def predicted(stream: Stream, forecaster: str, *, at_once: bool = False) -> Score:
-    """Train on 200 s; predict each of the next 20 s from all that came before it, or `at_once`, without seeing any."""
+def predicted(stream: Stream, forecaster: str, *, in_one_go: bool = False) -> Score:
+    """Train on 200 s; predict each of the next 20 s from all that came before, or `in_one_go`, without seeing any."""
     pairs = []
     for seed in STREAMS:
         rates, predictor = stream(seed), FORECASTERS.create(forecaster)
         for second in range(TRAINING + 1):
             predictor.learn(float(second), rates[second])
         for second in range(1, PREDICTION + 1):
-            answer = predictor.predict(second * WINDOW if at_once else WINDOW)
+            answer = predictor.predict(second * WINDOW if in_one_go else WINDOW)
             pairs.append((second, answer or 0.0, rates[TRAINING + second]))
-            if not at_once:
+            if not in_one_go:
                 predictor.learn(float(TRAINING + second), rates[TRAINING + second])
     return Score(tuple(pairs))
 
@@ -102,7 +102,7 @@ def mean_of_training(stream: Stream) -> Score:
 def table_3() -> Item:
     """The predictor, on a smooth rate and on independent ones: the paper only says that the rate is random."""
     network, last, mean = predicted(smooth, "neural"), predicted(smooth, "last"), mean_of_training(smooth)
-    ahead = predicted(smooth, "neural", at_once=True)
+    ahead = predicted(smooth, "neural", in_one_go=True)
     noise, noise_last = predicted(independent, "neural"), predicted(independent, "last")
     noise_mean = mean_of_training(independent)
     floor = least_relative_error(LOWEST, HIGHEST)

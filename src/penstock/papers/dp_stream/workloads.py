@@ -1,4 +1,4 @@
-"""WordCount and Top-N on Storm, under a rate that never rests."""
+"""WordCount and Top-N on Storm, under a rate that changes all the time."""
 
 from __future__ import annotations
 

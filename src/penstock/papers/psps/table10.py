@@ -1,4 +1,4 @@
-"""Table X, Fig. 10 and Fig. 11 of PSPS: beside DABS-Storm, which restarts."""
+"""Table X, Fig. 10 and Fig. 11 of PSPS: PSPS beside DABS-Storm, which restarts at each change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table VIII, Fig. 8 and Fig. 9 of PSPS: beside Storm with a fixed number of replicas."""
+"""Table VIII, Fig. 8 and Fig. 9 of PSPS: PSPS beside Storm with a fixed number of replicas."""
 
 from __future__ import annotations
 
