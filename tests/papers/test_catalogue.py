@@ -1,13 +1,13 @@
-"""Every table and figure can be asked for by name; the quick ones are run, and what they find is well formed."""
+"""Every table and figure can be asked for by name; a quick one is run, and what it finds is well formed."""
 
 from __future__ import annotations
 
 import pytest
 
 from penstock.model import InvalidValueError
-from penstock.papers.catalogue import items, paper_title, papers
-from penstock.report.item import Claim, Item, Judgement, Row
-from penstock.report.side_by_side import count_line, draw_chart, for_page
+from penstock.papers.catalogue import items, items_on_spark, paper_title, papers, papers_on_spark
+from penstock.report.item import Judgement
+from penstock.report.side_by_side import draw_chart
 
 
 @pytest.mark.parametrize("paper", papers())
@@ -31,13 +31,11 @@ def test_an_item_that_is_not_there_is_named_with_its_nearest_neighbour() -> None
         items("pspss")
 
 
-def test_a_page_shows_figures_claims_and_their_count() -> None:
-    claims = (Claim.judged("more is more", True, "2 > 1"), Claim.judged("less is more", False, "noise"),
-              Claim("all is one", Judgement.OPEN))  # fmt: skip
-    item = Item("Table I", "one job, seed 0", (Row("rate", 200.0, 150.0, "records/s"), Row("met", "yes", "no")), claims)
-    page = for_page(item, ["images/x.png"])
-    assert "| rate | 200 | 150 | 0.75 | records/s |" in page
-    assert "| met | yes | no |  |  |" in page
-    assert "- ✗ **does not hold**: less is more (noise)" in page
-    assert "![Table I](images/x.png)" in page
-    assert count_line([item]) == "1 claims hold, 50% of those judged; 1 do not; 1 cannot be judged"
+def test_what_runs_on_spark_is_asked_for_by_paper_and_item() -> None:
+    assert papers_on_spark() == ["autoscale", "autrascale", "autrascale_plus", "psps"]
+    assert list(items_on_spark("autrascale_plus")) == ["table4", "fig11"]
+    assert list(items_on_spark("psps", "table8")) == ["table8"]
+    with pytest.raises(InvalidValueError, match="did you mean 'fig11'"):
+        items_on_spark("autrascale_plus", "fig1")
+    with pytest.raises(InvalidValueError, match="paper on Spark 'dp_stream' is not known"):
+        items_on_spark("dp_stream")

@@ -12,7 +12,7 @@ from penstock.cli.workloads import spark_workloads as all_spark_workloads
 from penstock.model import Execution, InvalidValueError, Plan
 from penstock.papers.autrascale.spark.nexmark import QUERIES
 from penstock.papers.autrascale.spark.yahoo import REQUESTS
-from penstock.papers.autrascale.yahoo import STORE_RATE
+from penstock.papers.autrascale.workloads.yahoo import STORE_RATE
 from penstock.papers.catalogue import spark_workloads
 from penstock.runs.live import NOWHERE
 from penstock.runs.spark_workload import SparkWorkload

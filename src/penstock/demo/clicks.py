@@ -19,7 +19,7 @@ COORDINATION = {"sessions": 0.002}
 
 
 def _surge(minute: float, begins: float, rises: float, fades: float) -> float:
-    """From 0 to 1 within `rises` minutes of a beginning, then away with a mean life of `fades` minutes."""
+    """A surge rises from 0 to 1 within `rises` minutes, then falls with a mean life of `fades` minutes."""
     age = minute - begins
     if age <= 0:
         return 0.0
@@ -28,14 +28,14 @@ def _surge(minute: float, begins: float, rises: float, fades: float) -> float:
 
 
 def evening() -> Trace:
-    """Clicks per second: a slow tide, a surge when the news breaks, a larger one when it is confirmed."""
+    """Clicks per second: a slow rise and fall, a surge when the news breaks, a larger one when it is confirmed."""
     times = [float(t) for t in range(0, SECONDS + 1, EVERY)]
     rates = []
     for t in times:
         minute = t / 60
-        tide = 11e3 + 3e3 * math.sin(math.pi * minute / 120)
+        slow = 11e3 + 3e3 * math.sin(math.pi * minute / 120)
         ripple = 1 + 0.02 * math.sin(1.7 * minute) + 0.015 * math.sin(0.61 * minute + 1)
-        rates.append(ripple * (tide + 24e3 * _surge(minute, 22, 9, 12) + 42e3 * _surge(minute, 58, 11, 11)))
+        rates.append(ripple * (slow + 24e3 * _surge(minute, 22, 9, 12) + 42e3 * _surge(minute, 58, 11, 11)))
     return Trace("evening", tuple(times), tuple(rates))
 
 

@@ -40,7 +40,7 @@ def clicks(ids: Ids) -> Sequence[bytes]:
 
 
 def surge(seconds: float, low: float = 108.0, high: float = 540.0) -> Trace:
-    """Calm, a rise to five times the load, a stay, and the way back."""
+    """The load is low, rises to five times as much, stays there and falls back."""
     points = ((0.0, low), (0.15, low), (0.45, high), (0.58, high), (0.72, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from penstock.model import InvalidValueError
@@ -39,7 +40,7 @@ def items(paper: str, item: str | None = None) -> Mapping[str, Experiment]:
 
 def workloads() -> dict[str, Workload]:
     """The simulated jobs of all papers by name."""
-    return {each.name: each for paper in PAPERS for each in _of(f"{paper}.workloads", "WORKLOADS")}
+    return {each.name: each for paper in PAPERS for each in _of(paper, "workloads", "WORKLOADS")}
 
 
 def workload(name: str) -> Workload:
@@ -51,12 +52,12 @@ def workload(name: str) -> Workload:
 
 def spark_workloads() -> dict[str, SparkWorkload]:
     """The jobs of all papers that Spark can run, by name."""
-    return {each.name: each for paper in PAPERS for each in _of(f"{paper}.spark", "JOBS")}
+    return {each.name: each for paper in PAPERS for each in _of(paper, "spark", "JOBS")}
 
 
 def papers_on_spark() -> list[str]:
     """The papers of which something runs on Spark."""
-    return [paper for paper in PAPERS if _of(f"{paper}.spark", "EXPERIMENTS")]
+    return [paper for paper in PAPERS if _of(paper, "spark", "EXPERIMENTS")]
 
 
 def items_on_spark(paper: str, item: str | None = None) -> Mapping[str, SparkExperiment]:
@@ -64,7 +65,7 @@ def items_on_spark(paper: str, item: str | None = None) -> Mapping[str, SparkExp
     known = papers_on_spark()
     if paper not in known:
         raise InvalidValueError("paper on Spark", unknown(paper, known))
-    return _chosen(dict(_of(f"{paper}.spark", "EXPERIMENTS")), item, f"item of {paper} on Spark")
+    return _chosen(dict(_of(paper, "spark", "EXPERIMENTS")), item, f"item of {paper} on Spark")
 
 
 def _chosen(found: Mapping[str, Any], item: str | None, field: str) -> Mapping[str, Any]:
@@ -81,5 +82,7 @@ def _figures(paper: str) -> Any:
     return import_module(f"penstock.papers.{paper}.figures")
 
 
-def _of(module: str, name: str) -> Any:
-    return getattr(import_module(f"penstock.papers.{module}"), name, ())
+def _of(paper: str, part: str, name: str) -> Any:
+    """What a part of a paper's folder lists under a name; nothing where the folder has no such part or name."""
+    module = f"penstock.papers.{paper}.{part}"
+    return getattr(import_module(module), name, ()) if find_spec(module) else ()

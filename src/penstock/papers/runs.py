@@ -1,4 +1,4 @@
-"""What experiments share: the same job under several policies, averaged over seeds."""
+"""Runs the same job and policy under several seeds, as most experiments do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(
     prepare: Callable[[Policy], None] = lambda policy: None,
     backlog: int = 0,
 ) -> Runs:
-    """Run a workload under a policy of its own for each seed; `prepare` may teach it something before."""
+    """Run a workload under a new policy for each seed; `prepare` may teach the policy something before."""
     results, all_cycles = [], []
     for seed in seeds:
         cycles: list[Cycle] = []

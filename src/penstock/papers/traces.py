@@ -1,4 +1,4 @@
-"""The same job and policy over several streams: where chance lies in the stream, not in the job."""
+"""Runs the same job and policy over several streams, for papers in which only the stream is random."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def over_traces(
     start: Plan | None = None,
     interval: str = "60 s",
 ) -> Runs:
-    """One run for each trace; they come back as the runs of several seeds do."""
+    """Run the job once for each trace. The results are those that `run` returns for several seeds."""
     each = [
         run(under(workload, trace=trace, start=start), policy, options, seeds=(0,), interval=interval)
         for trace in traces
@@ -31,7 +31,7 @@ def over_traces(
 
 
 def samples_of(cycles: Iterable[Cycle]) -> list[Sample]:
-    """All measurements of one run, in turn."""
+    """All measurements of one run, in the order in which they were made."""
     return [sample for cycle in cycles for sample in cycle.samples]
 
 

@@ -27,7 +27,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over theirs, where both are numbers.
+        """Ours divided by theirs, where both are numbers.
 
         >>> Row("throughput", 250e3, 275e3, "records/s").ratio
         1.1
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def spark_ratio(self) -> float | None:
-        """Spark over the simulator: a job on Spark is scaled down, and what the paper measured is far away.
+        """Spark divided by the simulator: a job on Spark is scaled down, so the paper's figure is no measure for it.
 
         >>> Row("throughput", 350e3, 400.0, "records/s", spark=380.0).spark_ratio
         0.95

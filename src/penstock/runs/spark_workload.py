@@ -1,8 +1,8 @@
-"""The papers' jobs as Spark runs them: generators of records, and operators from DataFrame to DataFrame.
+"""A workload as Spark runs it: a generator of records, and operators from DataFrame to DataFrame.
 
-A module lists its jobs in `JOBS`. They are the workloads of the same name, scaled down to what a laptop carries: an
-operator waits for its service time instead of computing, as one that calls a service does, so that many instances
-find room on few cores, and the instances of a plan stand in the relations of the paper's.
+It is the workload of the same name, scaled down to what a laptop carries: an operator waits for its service time
+instead of computing, as one that calls a service does, so that many instances find room on few cores, and the
+instances of a plan relate to each other as in the simulated job.
 
 Two things differ from the simulated ones, because both of Spark's engines must run them. An operator sends all of its
 output to each operator behind it: where the paper splits a stream, the ones behind drop what is not theirs. And none
@@ -24,7 +24,7 @@ from penstock.spark.io.replayed import Values
 from penstock.spark.pipeline import Pipeline
 
 SHARE_OF_WORK = 0.6
-"""Of a micro-batch of a second on two cores, as measured; the rest is what every batch costs."""
+"""The share of a micro-batch that goes to records, measured with batches of a second on two cores."""
 
 
 class MakesPipeline(Protocol):
@@ -39,10 +39,10 @@ class SparkWorkload:
     name        that of the workload
     pipeline    makes the job
     values      its records, by number: the same for the same number, always
-    service_ms  what an instance of each operator takes for a record
+    service_ms  milliseconds that an instance of each operator takes for a record
     trace, slo  load and target on this scale
     start       the plan that runs of it begin with
-    visits      records that an operator works on for each one of the source, where that is not one
+    visits      records that reach an operator for each one of the source, where that is not one
     """
 
     name: str
@@ -61,9 +61,7 @@ class SparkWorkload:
     def sized_for(self, rate: float, execution: Execution, busy: float = 0.5) -> Plan:
         """What someone who sizes by hand would choose: no instance more than so busy at this rate.
 
-        In turn the operators share the slots, and a good part of each batch goes to planning and committing it.
-
-        Examples stand in the test of this file.
+        Operators that run sequentially share the slots, and a good part of each batch goes to planning and committing.
         """
         load = {name: instances / busy for name, instances in self.busy(rate).items()}
         if execution is Execution.SEQUENTIAL:

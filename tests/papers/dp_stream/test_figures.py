@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.papers.catalogue import items
-from penstock.papers.dp_stream.figures import MAE, MRE, RMSE, TABLE_3, Score, independent, latencies, predicted, smooth
+from penstock.papers.dp_stream.fig2 import latencies
+from penstock.papers.dp_stream.table3 import MAE, MRE, RMSE, TABLE_3, Score, independent, predicted, smooth
 from penstock.report.item import Item, Judgement
 
 HOLDS, FAILS = Judgement.HOLDS, Judgement.FAILS
@@ -38,7 +39,7 @@ def test_a_rate_predicted_as_the_last_one_misses_by_its_steps() -> None:
     """On the smooth stream the steps are small; on the independent one a third of the range on average."""
     assert predicted(smooth, "last").mae < 100.0
     assert predicted(independent, "last").mae == pytest.approx(2000.0 / 3.0, rel=0.2)
-    last = predicted(smooth, "last", at_once=True)
+    last = predicted(smooth, "last", in_one_go=True)
     assert len({answer for _, answer, _ in last.pairs}) == 3  # one for each stream: nothing was learnt on the way
 
 

@@ -1,4 +1,4 @@
-"""AUTOSCALE's jobs under one scheduler, over several streams, and what its figures show of them."""
+"""Runs of AUTOSCALE's jobs under one scheduler, over several streams, and what the figures show of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from penstock.papers.traces import latency_of, over_traces, per_minute, samples_
 from penstock.report.item import Chart
 
 STREAMS = (0, 1, 2)
-"""Seeds of the streams' small fluctuations: all that is left to chance here."""
+"""Seeds of the streams' small fluctuations, which are all that is random here."""
 
 MINUTE = 60.0
+
+SETTING = (
+    "storm_default against autoscale (a decision every 60 s from six measurements, Table II's parameters, CPU claims "
+    "up to 1.5 times a machine), "
+    f"means over streams seeded {', '.join(map(str, STREAMS))}"
+)
 
 OPTIONS = {"autoscale": {"cpu_overcommit": 1.5}}
 """The scheduler that the paper builds on takes CPU for a soft constraint and memory for a hard one.
@@ -29,7 +35,7 @@ How soft is derived from two of its figures: a whole advertising job, which clai
 
 @dataclass(frozen=True)
 class SchedulerRuns:
-    """One scheduler on one job, over all streams."""
+    """The runs of one scheduler on one job, one for each stream."""
 
     runs: Runs
     topology: Topology
@@ -68,6 +74,10 @@ class SchedulerRuns:
     def congested(self) -> bool:
         return self.processed < 0.99 and self.dephased_in_the_last_minute > 0
 
+    @property
+    def state(self) -> str:
+        return "congested" if self.congested else "keeps up"
+
     def most(self, name: str) -> int:
         """The highest degree that an operator had."""
         return max(sample.operators[name].parallelism for run in self.runs.cycles for sample in samples_of(run))
@@ -82,9 +92,9 @@ class SchedulerRuns:
 
 @cache
 def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) -> SchedulerRuns:
-    """A job from minimal or, with `expert`, from expert degrees: the paper's ConfMin and ConfExpt.
+    """Run a job from minimal or, with `expert`, from expert degrees: the paper's ConfMin and ConfExpt.
 
-    Without `pause` a change does not interrupt the job: what the pause that was chosen for it costs.
+    Without `pause` a change does not interrupt the job, which shows what the pause costs that we chose.
     """
     chosen = workload(name)
     job = chosen.job
@@ -95,6 +105,11 @@ def seen(name: str, policy: str, *, expert: bool = False, pause: bool = True) ->
     return SchedulerRuns(
         over_traces(chosen, map(stream, STREAMS), policy, OPTIONS.get(policy), start=start), job.topology
     )
+
+
+def less(ours: float, reference: float) -> float:
+    """How much lower ours is than the reference, in percent."""
+    return 100.0 * (1.0 - ours / reference)
 
 
 def supervisors(cycle: Cycle) -> tuple[int, int]:

@@ -20,14 +20,14 @@ FLUCTUATION = 0.03  # small and irregular, says the paper; this size is chosen
 
 
 def three_step(seed: int = 3) -> Trace:
-    """Low, a slow climb, high, and a marked fall back to low."""
+    """The stream is low, climbs slowly, stays high and falls back to low within 100 s."""
     points = ((0.0, LOW), (300.0, LOW), (700.0, HIGH), (1300.0, HIGH), (1400.0, LOW), (1800.0, LOW))
     return fluctuating(Trace("3-step", tuple(t for t, _ in points), tuple(rate for _, rate in points)), 10.0,
                        FLUCTUATION, seed=seed)  # fmt: skip
 
 
 def five_step(seed: int = 5) -> Trace:
-    """Low, a sudden peak, a sudden fall, a second peak, low: nothing announces the peaks."""
+    """The stream is low, and has two sudden peaks that nothing announces."""
     return fluctuating(steps((LOW, VERY_HIGH, LOW, MIDDLE, LOW), 360.0, "5-step"), 10.0, FLUCTUATION, seed=seed)
 
 
@@ -63,7 +63,7 @@ def _slow(name: str, most: int = MOST) -> Operator:
 
 
 def expert(topology: Topology) -> Plan:
-    """One instance of what is quick, the most there may be of what is slow: sized by latency for the highest load."""
+    """The degrees that carry the highest load: one instance of each quick operator, and the most of each slow one."""
     return Plan({operator.name: operator.max if operator.cpu_cores > 0.5 else 1 for operator in topology.operators})
 
 

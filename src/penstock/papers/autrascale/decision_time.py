@@ -1,4 +1,4 @@
-"""How long AuTraScale's algorithms take for one decision, in CPU time, against the number of operators."""
+"""Measures the CPU time that AuTraScale's algorithms take for one decision, by number of operators."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def prediction_seconds(operators: int) -> float:
 
 
 def _least_seconds(work: Callable[[], object]) -> float:
-    """The least of many: what is more is due to other programs, which share the caches."""
+    """The least of many measurements: more is due to other programs, which share the caches."""
     times = []
     with threadpool_limits(1):  # as in the paper's comparison; idle threads of a library spin, which would count
         work()  # the first call fills caches

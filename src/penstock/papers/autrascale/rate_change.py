@@ -1,4 +1,4 @@
-"""Another input rate: a policy with a model of the old rate looks for a plan at the new one."""
+"""Runs at a new input rate, for which a policy with a model of the old rate looks for a plan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ half an hour on what waited for its restart, and shows the latency of full buffe
 
 @dataclass
 class Timed(Policy):
-    """A learner with a stopwatch: the CPU seconds of each decision that is a transfer."""
+    """A policy that decides as `inner` does, and measures the CPU seconds of each decision that is a transfer."""
 
     name: ClassVar[str] = "timed"
 
@@ -56,7 +56,7 @@ class Timed(Policy):
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where a policy came to at the new rate, in a steady state, and what that took."""
+    """The plan that a policy ended with at the new rate, what it does in a steady state, and what finding it took."""
 
     plan: Configuration
     latency_ms: float

@@ -1,4 +1,4 @@
-"""Event latency optimisation: a backlog that must go within a limit, by AuTraScale+ and three straw men.
+"""Event latency optimisation: AuTraScale+ and three simpler methods drain a backlog within a limit.
 
 As in the paper, throughput and processing latency are optimised first; from the plan that this ends with, each method
 finds its own, with throughputs profiled offline under a saturating input; then the job runs with that plan, and what
@@ -25,15 +25,15 @@ from penstock.policies._drainer import Drainer
 
 JOB, SATURATING, SHARE, WINDOW, TRIALS = "yahoo_open_store", 200e3, 0.4, 10.0, 10
 PROCESSING = "130 ms"
-"""The target for processing latency, which the paper does not tell here: that of its Table V for the same job.
+"""The target for processing latency, which the paper does not print here: that of its Table V for the same job.
 
-110 and 120 ms end at the same plan. 200 ms would be met by the base: the straw men would then begin with about half as
-many instances, and nothing would be saved against them.
+110 and 120 ms end at the same plan. 200 ms would be met by the base: the simpler methods would then begin with about
+half as many instances, and nothing would be saved against them.
 """
 
 THRESHOLD = 0.99
-"""The score (13) at which a throughput is close enough. Not told either, but derived: no limit was missed, and at 0.9,
-the threshold of (8), a throughput counts that falls short of V by a ninth of what must go, and so comes late."""
+"""The score (13) at which a throughput is close enough. It is not printed either, but derived: no limit was missed, and
+at 0.9, the threshold of (8), a throughput counts that is too low by a ninth of what must go, and so comes late."""
 
 METHODS = ("autrascale_plus", "exponent", "proportion", "max")
 BACKLOGS = (6_000_000, 12_000_000, 16_000_000)
@@ -62,7 +62,7 @@ class Drained:
 
 
 def profiled(plan: Configuration) -> float:
-    """What a plan can do when records never run out."""
+    """The throughput of a plan under a saturating input."""
     return steady(JOB, SATURATING, plan).throughput or 0.0
 
 

@@ -1,4 +1,4 @@
-"""Fig. 11 of AuTraScale+: who drains in time, and with how many instances."""
+"""Fig. 11 of AuTraScale+: which methods drain a backlog in time, and with how many instances."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""WordCount and Top-N on Storm, under a rate that never rests."""
+"""WordCount and Top-N on Storm, under a rate that changes all the time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from penstock.load.curves import random_walk
+from penstock.load.trace import Trace
 from penstock.model import Actuation, Operator, Plan, Slo, Topology, Worker
 from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
@@ -18,6 +19,10 @@ LOWEST, HIGHEST, SECONDS = 1000.0, 3000.0, 800
 # own default, and what a hop between two machines takes.
 WORKERS = tuple(Worker(f"supervisor-{n}", cores=4.0, memory_mb=4096.0) for n in range(1, 5))
 ENGINE = Engine(overflow=Overflow.REPLAY, change=Change.RESTART, timeout_seconds=30.0, network_ms=0.5)
+
+
+def walk(seed: int = 2) -> Trace:
+    return random_walk(LOWEST, HIGHEST, SECONDS, seed)
 
 
 def _workload(name: str, service_ms: Mapping[str, float], summary: str) -> Workload:
@@ -35,7 +40,7 @@ def _workload(name: str, service_ms: Mapping[str, float], summary: str) -> Workl
             over_provisioned=Plan({each: 1 if each == "spout" else 4 for each in names}),
         ),
         slo=Slo(processing_latency="3 ms"),  # chosen: between what the paper's two schedulers reach
-        trace=random_walk(LOWEST, HIGHEST, SECONDS, seed=2),
+        trace=walk(),
         summary=summary,
         source="Dp-Stream (2022), section 5",
         runs_on=ALSO_A_PIPELINE,

@@ -1,4 +1,4 @@
-"""PSPS's worked examples: numbers that anyone can check by hand, so ours must be the same to the last digit."""
+"""Table II and Fig. 5 of PSPS: worked examples that anyone can check by hand. Ours are the same to the last digit."""
 
 from __future__ import annotations
 

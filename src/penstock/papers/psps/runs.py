@@ -1,4 +1,4 @@
-"""What PSPS's tables share: its four metrics, and the systems that they are measured of.
+"""What PSPS's tables share: its four metrics, and the runs of the systems that it compares.
 
 Nothing in these jobs is random but the raw stream, so one seed is enough for all others.
 """
@@ -81,7 +81,7 @@ def psps_on_raw_tweets(seeds: Sequence[int] = (0, 1, 2)) -> Runs:
 
 @cache
 def storm(replicas: int, name: str = "twitter", timeout: float | None = None) -> Runs:
-    """A fixed number of replicas. Without a time-out, as the paper's 197 s of latency with one replica show."""
+    """Run a fixed number of replicas, without a time-out: the paper's 197 s of latency with one replica show none."""
     return fixed(with_engine(workload(name), timeout_seconds=timeout), replicas)
 
 
@@ -93,7 +93,7 @@ def storm_on_raw_tweets(replicas: int, seeds: Sequence[int] = (0, 1, 2)) -> Runs
 
 @cache
 def dabs(restart_seconds: float | None = None) -> Runs:
-    """DABS-Storm, which decides as often as PSPS does; restarts as long as the workload has them, or otherwise."""
+    """Run DABS-Storm, which decides as often as PSPS does. Restarts take as long as the workload says, or as given."""
     chosen = workload("twitter")
     if restart_seconds is not None:
         chosen = with_engine(chosen, downtime_seconds=restart_seconds)

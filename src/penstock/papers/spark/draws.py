@@ -16,7 +16,7 @@ _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4
 
 
 def uniform(ids: Ids, draw: int) -> Floats:
-    """From 0 up to 1, one for each number; another `draw` of the same numbers is independent of this one.
+    """A draw from 0 up to 1 for each number; another `draw` of the same numbers is independent of this one.
 
     >>> numbers = np.arange(10_000)
     >>> bool(abs(uniform(numbers, 0).mean() - 0.5) < 0.01), bool(uniform(numbers, 0)[7] == uniform(numbers[7:], 0)[0])
@@ -29,7 +29,7 @@ def uniform(ids: Ids, draw: int) -> Floats:
 
 
 def below(ids: Ids, draw: int, count: int) -> Ids:
-    """Whole numbers below `count`, all as often."""
+    """Whole numbers below `count`, all equally frequent."""
     return (uniform(ids, draw) * count).astype(np.int64)
 
 

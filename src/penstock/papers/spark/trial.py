@@ -19,21 +19,21 @@ from penstock.runs.summary import RunSummary
 Cycles = Sequence[Cycle]
 
 KEEP_UP = 0.05
-"""How far the throughput of a window may lie below the input: in 2 s batches the pause between two shows."""
+"""How far the throughput of a window may lie below the input: in batches of 2 s the pause between two of them shows."""
 
 
 @dataclass(frozen=True)
 class Trial(Steering):
-    """What is tried. The other fields are those of `Steering`.
+    """A job, its load and its target, and who decides. The other fields are those of `Steering`.
 
-    label             how progress calls it
+    label             the name that progress shows
     job               the job, as Spark runs it
     trace, slo        load and target
     start             the plan that it begins with
     execution         concurrent: the real-time engine; sequential: micro-batches
     guards            left out by default: a paper's policy is shown as it is
     interval          from one decision to the next; one is made only when something new was measured
-    batch_seconds     of Spark's batches, which are the windows of measurement in real time
+    batch_seconds     how long Spark's batches are, which are the windows of measurement in real time
     backlog           records that wait in the source when the job starts; in real time only
     enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
     """
@@ -62,12 +62,12 @@ class Run:
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """Every window, those of warming up too."""
+        """Every window, also those of a warm-up."""
         return tuple(sample for cycle in self.cycles for sample in cycle.samples)
 
     @property
     def settled(self) -> tuple[Sample, ...]:
-        """The windows of the last plan, once the job had settled."""
+        """The windows of the last plan, after its warm-up."""
         last = next((cycle.t for cycle in reversed(self.cycles) if cycle.changed), 0.0)
         return tuple(sample for sample in self.samples if sample.t >= last and not sample.warm_up)
 

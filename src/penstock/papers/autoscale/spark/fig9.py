@@ -31,9 +31,9 @@ TIMEOUT = 30.0 / COMPRESSED
 
 @dataclass(frozen=True)
 class SchedulerOnSpark:
-    """One scheduler over the whole stream. Cores and memory are those that the instances claim, averaged over time.
+    """What one scheduler did with the whole stream. Cores and memory are what its instances claim, averaged over time.
 
-    `processed` is what no longer waits of all that came; `tolerable` as many items as come within the time-out.
+    `processed` is the share of all items that no longer waits; `tolerable` is how many items come within the time-out.
     """
 
     processed: float
@@ -46,7 +46,7 @@ class SchedulerOnSpark:
 
     @property
     def congested(self) -> bool:
-        """Whether items still wait for longer than Storm would have had patience."""
+        """Whether more items wait at the end than come within Storm's time-out."""
         return self.waiting > self.tolerable
 
 

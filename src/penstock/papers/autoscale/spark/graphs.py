@@ -1,7 +1,7 @@
 """AUTOSCALE's diamond, star and advertising topology on Spark: quick operators, and slow ones where they end.
 
-The elementary graphs carry numbers, as in the paper, where it is only the graph that matters. Of the time that the
-paper's operators take, these take half: a laptop has half as many cores for them.
+The records of the elementary graphs are numbers: as in the paper, only the graph matters. Operators take half of the
+time that the paper's take, since a laptop has half as many cores for them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW = 2
 """Instances that a quick operator may have; it never needs more. A spout has one, as in the paper."""
 
 ONE_IN = 4
-"""Of the numbers that reach it the centre of the star lets so many pass."""
+"""The centre of the star lets one in so many of its numbers pass."""
 VIEWS, KNOWN_ADS = 0.12, 3 * ADS // 4
 """The shares of events that pass the filter, and of ads that have a campaign."""
 
@@ -115,7 +115,7 @@ def increments(column: str) -> Function:
 
 
 def _service_ms(simulated: Workload) -> dict[str, int]:
-    """Spouts only read, and wait for nobody; what keeps state in the paper is slow."""
+    """Spouts only read and do not wait; operators that keep state in the paper are slow."""
     topology = simulated.job.topology
     times = {operator.name: SLOW_MS if operator.stateful else QUICK_MS for operator in topology.operators}
     return times | dict.fromkeys(topology.roots, 0)

@@ -24,7 +24,7 @@ SERVICE_MS = {"spout": 0, "intermediate": round(QUICK_MS / FASTER), "sink": roun
 
 
 def items(ids: Ids) -> Sequence[bytes]:
-    """Items by number."""
+    """The items of these numbers."""
     return [b"item %d" % i for i in ids.tolist()]
 
 

@@ -14,14 +14,14 @@ from penstock.spark.io.replayed import Ids
 ADS, ADS_OF_A_CAMPAIGN, ADDRESSES = 1000, 10, 250
 KINDS = ("view", "click", "purchase")
 EVERY_MS = 5
-"""Of event time, from one event to the next."""
+"""Milliseconds of event time from one event to the next."""
 
 SCHEMA = "ad string, kind string, ip string, at bigint"
 
 
 def ad_events(ids: Ids, views: float = 1 / 3) -> Sequence[bytes]:
-    """Which ad, what was done, from where and when. Of all events the share `views` are views; a few addresses are
-    behind many (Zipf), ads come equally often.
+    """Events say which ad, what was done, from where and when. The share `views` of them are views; a few addresses
+    are behind many events (Zipf), and all ads are equally frequent.
 
     >>> ad_events(np.arange(1))
     [b'{"ad": "ad814", "kind": "purchase", "ip": "10.0.0.30", "at": 0}']

@@ -12,7 +12,7 @@ import pandas as pd
 SCHEMA = "auction BIGINT, bidder BIGINT, price BIGINT, time TIMESTAMP, late BOOLEAN"
 EPOCH = pd.Timestamp("2026-01-01", tz="UTC")
 NOBODY = -1
-"""The auction and bidder of the bids that only carry event time on."""
+"""The auction and the bidder of bids that are only there to move event time on."""
 
 
 @dataclass(frozen=True)

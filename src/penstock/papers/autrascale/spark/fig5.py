@@ -6,8 +6,8 @@ from statistics import median
 
 from penstock.load.curves import constant
 from penstock.model import Slo
+from penstock.papers.autrascale.fig5 import PAPER_PLANS
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
-from penstock.papers.autrascale.throughput_walk import PAPER_PLANS
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of

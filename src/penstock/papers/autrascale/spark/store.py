@@ -26,7 +26,7 @@ def asking(name: str, rate: float) -> Function:
 
 
 def _seconds_waited(spark: SparkSession, name: str, rate: float) -> Column:
-    """`System.getProperties().get(store).acquire()`, anew for each record."""
+    """The column `System.getProperties().get(store).acquire()`, which is evaluated for each record."""
     jvm: Any = spark.sparkContext._jvm
     store = f"penstock.store.{name}.{rate:g}"
     limiter = jvm.com.google.common.util.concurrent.RateLimiter.create(float(rate))

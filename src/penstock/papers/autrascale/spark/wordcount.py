@@ -25,7 +25,7 @@ SERVICE_MS = {"source": 3, "flat_map": 4, "count": 11, "sink": 9}
 RATE = 200.0
 """Records a second at the peak: a third of what the job does with all instances that it may have."""
 MOST = 7
-"""Instances of an operator, so that all of them together find room in 32 slots."""
+"""The most instances of an operator with which all operators together find room in 32 slots."""
 WORDS = 10_000
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.papers.autrascale.spark.ads import ad_events, campaign, deserialised, only_views
 from penstock.papers.autrascale.spark.store import asking
-from penstock.papers.autrascale.yahoo import OPEN_STORE, STORE_RATE, YAHOO
+from penstock.papers.autrascale.workloads.yahoo import OPEN_STORE, STORE_RATE, YAHOO
 from penstock.runs.spark_workload import scaled_down
 from penstock.spark import Pipeline
 from penstock.spark.io.endpoints import Sink, Source
@@ -29,7 +29,7 @@ SERVICE_MS = {"source": 2, "filter": 1, "project": 1, "join": 1, "window": 36}
 VISITS = dict.fromkeys(("project", "join", "window"), VIEWS)
 
 REQUESTS = VIEWS * STORE_RATE * PEAK / YAHOO.trace.peak
-"""A second: at the peak the store is as near to its limit as in the simulated job."""
+"""Requests that the store answers in a second: at the peak it is as near to its limit as in the simulated job."""
 
 
 def pipeline(name: str, window: Function, source: Source, sink: Sink, most: int = 12) -> Pipeline:

@@ -3,7 +3,5 @@
 from __future__ import annotations
 
 from penstock.papers.autrascale_plus.spark import fig11, table4
-from penstock.runs.spark_workload import SparkWorkload
 
-JOBS: tuple[SparkWorkload, ...] = ()
 EXPERIMENTS = {"table4": table4.table_4, "fig11": fig11.fig_11}

@@ -30,14 +30,14 @@ from penstock.report.item import Chart, Claim, Item, Row, Series
 BACKLOG, LIMIT_SECONDS = 7_000, 30.0
 SLO = Slo(processing_latency="1 s", event_latency="2 s", drain=f"{LIMIT_SECONDS:g} s")
 STEADY = (1, 2, 6, 5)
-"""Where AuTraScale ends at this rate: see Fig. 5."""
+"""The plan that AuTraScale ends with at this rate: see Fig. 5."""
 OWN = "autrascale_plus"
 METHODS = (OWN, "exponent", "proportion", "max")
 OPTIONS = {"keep_up_tolerance": KEEP_UP, "throughput_threshold": THRESHOLD}
 
 
 def is_known(cycles: Cycles) -> bool:
-    """Whether three windows in a row have told the latency of a settled job."""
+    """Whether three windows in a row show the latency of a settled job."""
     last = [cycle.samples[-1] for cycle in cycles[-3:]]
     return len(last) == 3 and all(s.processing_latency_ms is not None and not s.warm_up for s in last)
 
@@ -47,15 +47,15 @@ CALM = Trial(
 )
 
 
-def waiting_is_known(cycles: Cycles) -> bool:
-    """Whether a window has shown how long records wait, and that it is too long: before, nobody would do anything."""
+def is_late(cycles: Cycles) -> bool:
+    """Whether the newest window shows an event latency that is too high: before, no method would do anything."""
     newest = cycles[-1].samples[-1] if cycles else None
     return newest is not None and newest.event_latency_ms is not None and not met(newest, SLO)
 
 
 BURDENED = Trial(
     "the backlog comes", JOB, constant(RATE, 60.0), SLO, plan_of(JOB, STEADY), policy="static", backlog=BACKLOG,
-    enough=waiting_is_known,
+    enough=is_late,
 )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def asked(method: str, calm: Run, burdened: Run) -> Plan:
 
 
 def _teach(policy: AuTraScale, steady_ms: float) -> None:
-    """Throughput and processing latency are optimised already."""
+    """Give the policy a library in which throughput and processing latency are optimised already."""
     record = RateRecord(RATE, recommended=STEADY, base=STEADY)
     record.measure(STEADY, Measurement(RATE, RATE, steady_ms))
     policy.library = RateLibrary(policy.rate_tolerance, [record])
@@ -128,7 +128,7 @@ def fig_11(runner: TrialRunner) -> Item:
     def simulate(one: Trial) -> Run:
         return simulated.simulate(one, calm.topology, job)
 
-    # Its windows tell at once how long records wait, so it is asked when as many wait as on Spark.
+    # In the simulator already the first window shows the event latency, so the same backlog as on Spark is set there.
     seen = simulate(CALM), simulate(replace(BURDENED, backlog=spark[0].trial.backlog))
     return item(spark, [simulate(one) for one in trials(*seen)], latency_ms(calm))
 

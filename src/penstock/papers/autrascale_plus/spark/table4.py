@@ -9,7 +9,7 @@ from statistics import fmean, median
 from penstock.guards import GuardOptions, only
 from penstock.load.curves import constant
 from penstock.model import ReasonCode, Sample, Slo
-from penstock.papers.autrascale import elasticity_items as _elasticity_items
+from penstock.papers.autrascale import elasticity
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
@@ -157,7 +157,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
 
 def _rows(name: tuple[str, str], here: EndingOnSpark, twin: EndingOnSpark) -> list[Row]:
     kind, method = name
-    plan, _, latency, _, iterations, meets = _elasticity_items.PAPER["wordcount", kind, method.rstrip("+")]
+    plan, _, latency, _, iterations, meets = elasticity.PAPER["wordcount", kind, method.rstrip("+")]
     label = f"{kind}, {method}"
     return [
         Row(f"{label}: plan", str(plan), str(twin.plan), spark=str(here.plan)),

@@ -95,19 +95,19 @@ def sites(frame: DataFrame) -> DataFrame:
 
 
 def count(frame: DataFrame) -> DataFrame:
-    """For each site its pages with their views."""
+    """Count the views of the pages of each site."""
     counts = "transform(sites, s -> transform(array_distinct(s), p -> struct(size(filter(s, x -> x = p)) as views, p)))"
     return frame.select("window", F.expr(counts).alias("counts"), "stamp")
 
 
 def rank(frame: DataFrame) -> DataFrame:
-    """The first of each site; of pages with as many views the one whose name is greater."""
+    """Keep the first pages of each site; of two with as many views the greater name comes first."""
     rankings = f"transform(counts, c -> slice(sort_array(c, false), 1, {N}))"
     return frame.select("window", F.expr(rankings).alias("rankings"), "stamp")
 
 
 def merge(frame: DataFrame) -> DataFrame:
-    """The first of all sites: a page that is in both rankings has the views of both."""
+    """Keep the first pages of all sites; one that is in both rankings has the views of both."""
     entries = frame.select("window", F.flatten("rankings").alias("entries"), "stamp")
     pages = "array_distinct(transform(entries, e -> e.p))"
     views = "aggregate(filter(entries, e -> e.p = page), 0, (sum, e) -> sum + e.views)"

@@ -20,7 +20,7 @@ DOMAINS, CLIENTS = 300, 500
 MADE_UP, REVERSE = 0.05, 0.1
 """The shares of queries for names that a program made up, and of those for the name of an address."""
 LONG = 16
-"""Letters of a name that nobody would choose."""
+"""A name with so many letters was made up by a program."""
 
 SERVICE_MS = {"parse": 12, "resolve": 25, "classify": 25, "store": 12}
 

@@ -6,7 +6,7 @@ from penstock.load.trace import Trace
 from penstock.model import Execution
 from penstock.papers.psps.runs import PSPS, Metrics, degradation
 from penstock.papers.psps.spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
-from penstock.papers.psps.systems import TABLE_8
+from penstock.papers.psps.table8 import TABLE_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
@@ -17,7 +17,7 @@ from penstock.runs.spark_workload import SHARE_OF_WORK
 TD, BATCH = 30.0 / COMPRESSED, 2.0
 START_SECONDS = 15.0
 EXECUTION_MS = dict.fromkeys(JOB.service_ms, sum(JOB.service_ms.values()) / SHARE_OF_WORK)
-"""Known from a benchmark, as in the paper. Operators that take turns take the time of all."""
+"""Known from a benchmark, as in the paper. Operators that run sequentially take the time of all."""
 TRIALS = {
     "PSPS": ("psps", 1, {"window_seconds": TD, "execution_ms": EXECUTION_MS}),
     "r = 1": ("static", 1, {}),
@@ -27,7 +27,7 @@ PAPER = {"PSPS": PSPS, "r = 1": TABLE_8[1], "r = 8": TABLE_8[8]}
 
 
 def after_a_calm(stream: Trace, seconds: float) -> Trace:
-    """The stream, after it has been for a while as it begins: the replay does not wait for the job to be there.
+    """The stream, after so many seconds at its first rate: the replay does not wait until the job has started.
 
     >>> after_a_calm(Trace("ramp", (0.0, 10.0), (5.0, 50.0)), 3.0)
     Trace(name='ramp', times=(0.0, 3.0, 13.0), rates=(5.0, 5.0, 50.0))
@@ -48,7 +48,7 @@ def trial(name: str) -> Trial:
 
 
 def metrics(run: Run) -> Metrics:
-    """As the paper has them; its latency is that of an event from its creation on, as none waits outside of Storm."""
+    """The paper's metrics. Latency is the event latency, since no event of the paper waits outside of Storm."""
     result = run.result
     return Metrics(
         saved=1.0 - result.mean_parallelism / (4 * OVER_PROVISIONED),

@@ -1,6 +1,6 @@
 """PSPS' Twitter application on Spark: tweets are parsed, classified by what they say and by who says it, and stored.
 
-The four are equally slow, as in the simulated job. Of its stream the first surge comes, five times as fast.
+The four are equally slow, as in the simulated job. The load is the first surge of its stream, five times as fast.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from penstock.testbed.service import waiting
 SERVICE_MS = {"parse": 2, "content": 2, "author": 2, "store": 2}
 PEAK, COMPRESSED, UNTIL = 420.0, 5.0, 350.0  # events/s; s of the simulated stream
 OVER_PROVISIONED, MOST = 8, 16
-"""Replicas of each operator that carry the peak, and those in the pool: more work off what has come to wait."""
+"""Replicas of each operator that carry the peak, and those in the pool, which work off what has come to wait."""
 WORDS = ("sun", "rain", "love", "hate", "goal", "vote")
 GOOD, BAD = "love|sun", "hate|rain"
 AUTHORS, KNOWN = 1_000, 10_000  # a tenth of the authors has more followers than makes one known
@@ -64,7 +64,7 @@ def parse(frame: DataFrame) -> DataFrame:
 
 
 def content(frame: DataFrame) -> DataFrame:
-    """What a tweet feels like, by its words."""
+    """The mood of a tweet, by its words."""
     mood = F.regexp_count("text", F.lit(GOOD)) - F.regexp_count("text", F.lit(BAD))
     return waiting(SERVICE_MS["content"])(frame).withColumn("mood", F.signum(mood).cast("int"))
 

@@ -75,7 +75,7 @@ def kind(frame: DataFrame) -> DataFrame:
 
 
 def only(which: str, function: Function) -> Function:
-    """A branch takes its kind out of the stream, and works on nothing else."""
+    """The operator of a branch, which works only on tweets of its kind."""
     return lambda frame: function(frame.where(f"kind = '{which}'"))
 
 
@@ -94,7 +94,7 @@ def words(frame: DataFrame) -> DataFrame:
 
 
 def sentiment(frame: DataFrame) -> DataFrame:
-    """How many good words there are more than bad ones."""
+    """The number of good words less the number of bad ones."""
     good, bad = (F.size(F.array_intersect("words", F.array(*map(F.lit, some)))) for some in (GOOD, BAD))
     return frame.select("number", "author", "kind", (good - bad).cast("string").alias("found"), "stamp")
 

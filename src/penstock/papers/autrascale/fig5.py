@@ -1,4 +1,4 @@
-"""Throughput optimisation of the four workloads from all ones: Fig. 5 of AuTraScale, Fig. 7 of AuTraScale+."""
+"""Fig. 5 of AuTraScale, and Fig. 7 of AuTraScale+: throughput optimisation of the four workloads from all ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Walk:
 
 @cache
 def walk(name: str, policy: str, seed: int) -> Walk:
-    """Without a latency target the policy holds where throughput optimisation ends."""
+    """Run a workload without a latency target: the policy then holds where throughput optimisation ends."""
     test = under(workload(name), trace=constant(RATES[name], SECONDS), slo=Slo())
     (cycles,) = run(test, policy, seeds=(seed,), interval=f"{INTERVAL:g} s").cycles
     figures = next(cycle.decision.figures for cycle in reversed(cycles) if "steps" in cycle.decision.figures)
@@ -48,8 +48,8 @@ def walk(name: str, policy: str, seed: int) -> Walk:
     )
 
 
-def walks(title: str, policy: str) -> Item:
-    """The item, which both papers have."""
+def throughput_figure(title: str, policy: str) -> Item:
+    """The figure that both papers have, under the policy of each."""
     found = {(name, seed): walk(name, policy, seed) for name in RATES for seed in SEEDS}
     first = {name: found[name, 0] for name in RATES}
     most = max(len(one.steps) for one in found.values())

@@ -1,4 +1,4 @@
-"""PSPS's parameters: the interval, the time-out, the size of the queues, and who gets the next event."""
+"""Tables IV to VII of PSPS, its parameters: interval, time-out, size of the queues, and who gets the next event."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def table_5() -> Item:
 
 
 def table_6() -> Item:
-    """Queues of 100 to 100,000 events."""
+    """The size of the queues, from 100 to 100,000 events."""
     ours = {size: metrics(psps(queue=size)) for size in TABLE_6}
     small, default = ours[100], ours[100_000]
     more_processed = default.processed / small.processed - 1
@@ -167,7 +167,7 @@ def table_6() -> Item:
 
 
 def table_7() -> Item:
-    """Events to any replica in turn, or to the one with the least to do."""
+    """Events go to the replicas one after the other, or to the one with the least to do."""
     balanced, shuffle = metrics(psps()), metrics(psps_with_shuffle())
     less_latency = 1 - balanced.latency_ms / shuffle.latency_ms
     less_degradation = 1 - balanced.degradation / shuffle.degradation

@@ -13,7 +13,7 @@ from penstock.papers.autrascale.spark.wordcount import RATE
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Cycles
 from penstock.testbed.broker import Broker
-from penstock.testbed.place import LocalPlace as Stage
+from penstock.testbed.place import LocalPlace
 
 pytestmark = pytest.mark.spark
 
@@ -25,7 +25,7 @@ def seen_after_a_change(cycles: Cycles) -> bool:
 
 def test_ds2_walks_from_all_ones_on_spark(spark: SparkSession, broker: Broker) -> None:
     said: list[str] = []
-    runner = TrialRunner(Stage("realtime", spark, broker), said.append)
+    runner = TrialRunner(LocalPlace("realtime", spark, broker), said.append)
     run = runner.run(replace(trial("ds2"), trace=constant(RATE, 600.0), enough=seen_after_a_change))
     assert said == ["wordcount: warming up", "wordcount: ds2, 600 s at most"]
     assert run.plans[0] == (1, 1, 1, 1)

@@ -1,24 +1,10 @@
-"""PSPS beside other systems: Storm with a fixed number of replicas, raw tweets, and DABS-Storm, which restarts."""
+"""Table VIII, Fig. 8 and Fig. 9 of PSPS: PSPS beside Storm with a fixed number of replicas."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import fmean
 
-from penstock.papers.psps.runs import (
-    PSPS,
-    Metrics,
-    dabs,
-    input_rate,
-    metrics,
-    psps,
-    psps_on_raw_tweets,
-    replicas,
-    rows,
-    storm,
-    storm_on_raw_tweets,
-    throughput,
-)
+from penstock.papers.psps.runs import PSPS, Metrics, input_rate, metrics, psps, replicas, rows, storm, throughput
 from penstock.report.item import Chart, Claim, Item, Row
 
 OVER_PROVISIONED = 32
@@ -33,8 +19,6 @@ TABLE_8 = {
     4: Metrics(0.5, 0.8559, 0.9874, 269.75),
     8: Metrics(0.0, 0.0, 1.0, 153.51),
 }
-RAW_PSPS, RAW_STORM = Metrics(0.745, 0.4, 0.9791, 2501.46), Metrics(0.875, 0.6706, 0.2822, 48379.95)
-DABS = Metrics(0.3962, 0.2849, 0.8283, 1391.28)
 
 
 def table_8() -> Item:
@@ -158,126 +142,4 @@ def fig_9() -> Item:
             ),
         ),
         charts=(Chart("Fig. 9", "s", "events/s", (offered, own, one, four, eight)),),
-    )
-
-
-def table_9() -> Item:
-    """The stream before it was smoothed."""
-    own, one, smooth = metrics(psps_on_raw_tweets()), metrics(storm_on_raw_tweets(1)), metrics(psps())
-    return Item(
-        title="PSPS, Table IX",
-        setting="twitter_raw: twitter's stream with log-normal jumps every 10 s, deviation 0.6, seeds 0, 1, 2; psps "
-        "every 30 s, time-out 30 s; static with one replica of each operator and, as Storm, no time-out",
-        rows=(*rows("PSPS", RAW_PSPS, own), *rows("r = 1", RAW_STORM, one)),
-        claims=(
-            Claim.judged(
-                "PSPS processes 246.95 % more events than one replica each (within 60 points)",
-                abs(own.processed / one.processed - 1 - 2.4695) < 0.6,
-                f"{own.processed / one.processed - 1:.2%}",
-            ),
-            Claim.judged(
-                "with a degradation 40.35 % lower (within 15 points)",
-                abs(1 - own.degradation / one.degradation - 0.4035) < 0.15,
-                f"{1 - own.degradation / one.degradation:.2%}",
-            ),
-            Claim.judged(
-                "and a latency 94.82 % lower (within 5 points)",
-                abs(1 - own.latency_ms / one.latency_ms - 0.9482) < 0.05,
-                f"{1 - own.latency_ms / one.latency_ms:.2%}",
-            ),
-            Claim.judged(
-                "against smoothed input degradation rises and fewer events are processed",
-                own.degradation > smooth.degradation and own.processed < smooth.processed,
-                f"{own.degradation:.4f} for {smooth.degradation:.4f}, {own.processed:.4f} for {smooth.processed:.4f}",
-            ),
-            Claim.judged(
-                "and more resources are saved (theirs: 0.745 for 0.5617)",
-                own.saved > smooth.saved + 0.05,
-                f"{own.saved:.4f} for {smooth.saved:.4f}: our raw stream has the mean of the smoothed one; theirs "
-                "must have had less load beside the same r_over",
-            ),
-        ),
-    )
-
-
-def table_10() -> Item:
-    """DABS-Storm, which loses its queues with each change."""
-    own, other = metrics(psps()), metrics(dabs())
-    quick, slow = metrics(dabs(2.0)), metrics(dabs(10.0))
-    return Item(
-        title="PSPS, Table X",
-        setting="twitter, three surges in 1100 s: psps and dabs, both every 30 s; dabs restarts for 4 s and loses its "
-        "queues; the length was derived from its processed events, 2 and 10 s show what it decides; nothing is random",
-        rows=(
-            *rows("PSPS", PSPS, own),
-            *rows("DABS", DABS, other),
-            *rows("DABS, restart of 2 s", DABS, quick),
-            *rows("DABS, restart of 10 s", DABS, slow),
-            Row("saved resources, PSPS over DABS", 0.5617 / 0.3962, own.saved / other.saved),
-        ),
-        claims=(
-            Claim.judged(
-                "DABS processes fewer events than PSPS, after restarts of 2, 4 and 10 s (theirs: by 17.06 %)",
-                max(quick.processed, other.processed, slow.processed) < own.processed - 0.01,
-                f"by {1 - quick.processed / own.processed:.2%}, {1 - other.processed / own.processed:.2%} and "
-                f"{1 - slow.processed / own.processed:.2%}; the 4 s are derived from theirs",
-            ),
-            Claim.judged(
-                "PSPS degrades less (theirs: 35.73 %; within 15 points)",
-                abs(1 - own.degradation / other.degradation - 0.3573) < 0.15,
-                f"{1 - own.degradation / other.degradation:.2%}; after restarts of 2 s DABS would degrade by "
-                f"{quick.degradation:.4f}, less than PSPS, after 10 s by {slow.degradation:.4f}",
-            ),
-            Claim.judged(
-                "DABS has a lower latency, as what waits is lost (theirs: by 33.71 %; within 15 points)",
-                abs(1 - other.latency_ms / own.latency_ms - 0.3371) < 0.15,
-                f"{1 - other.latency_ms / own.latency_ms:.2%}; {quick.latency_ms:,.0f} ms after restarts of 2 s, "
-                f"{slow.latency_ms:,.0f} ms, more than PSPS, after 10 s",
-            ),
-            Claim.judged(
-                "PSPS saves 41.77 % more resources than DABS (within 20 points)",
-                abs(own.saved / other.saved - 1.4177) < 0.2,
-                f"{own.saved / other.saved - 1:.2%}: what DABS lost asks for no replicas; with a restart of 2 s it "
-                f"processes {quick.processed:.4f} and PSPS saves {own.saved / quick.saved - 1:.2%} more",
-            ),
-        ),
-    )  # fmt: skip
-
-
-def fig_10() -> Item:
-    """Active replicas of PSPS and DABS-Storm."""
-    own, other = replicas("PSPS", psps()), replicas("DABS", dabs())
-    changes = {"PSPS": psps().results[0].rescales, "DABS": dabs().results[0].rescales}
-    return Item(
-        title="PSPS, Fig. 10",
-        setting="as Table X",
-        rows=tuple(Row(f"changes of {name}", None, count) for name, count in changes.items()),
-        claims=(
-            Claim.judged(
-                "both follow the input: several times as many replicas in a surge as between",
-                all(max(curve.y) > 4 * min(curve.y) for curve in (own, other)),
-                f"PSPS {min(own.y):.0f} to {max(own.y):.0f}, DABS {min(other.y):.0f} to {max(other.y):.0f}",
-            ),
-        ),
-        charts=(Chart("Fig. 10", "s", "active replicas", (own, other)),),
-    )
-
-
-def fig_11() -> Item:
-    """Throughput of PSPS and DABS-Storm."""
-    offered, own, other = input_rate(psps()), throughput("PSPS", psps()), throughput("DABS", dabs())
-    missing = {"PSPS": 1 - metrics(psps()).processed, "DABS": 1 - metrics(dabs()).processed}
-    below = fmean(b < 0.9 * a for a, b in zip(own.y, other.y, strict=True))
-    return Item(
-        title="PSPS, Fig. 11",
-        setting="as Table X",
-        rows=(Row("DABS below nine tenths of PSPS", None, below, "of all intervals"),),
-        claims=(
-            Claim.judged(
-                "each restart shows in DABS's throughput: over all it stays behind PSPS's",
-                missing["DABS"] > missing["PSPS"] + 0.1,
-                f"{missing['DABS']:.2%} of the input missing against {missing['PSPS']:.2%}",
-            ),
-        ),
-        charts=(Chart("Fig. 11", "s", "events/s", (offered, own, other)),),
     )

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.papers.autrascale import nexmark, wordcount, yahoo
+from penstock.papers.autrascale.workloads import nexmark, wordcount, yahoo
 
 WORKLOADS = (*nexmark.WORKLOADS, *wordcount.WORKLOADS, *yahoo.WORKLOADS)

@@ -1,0 +1,21 @@
+"""Plans that someone would choose by hand for a job on Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.demo.clicks_on_spark import CLICKS
+from penstock.model import Execution
+
+
+def test_an_instance_is_busy_for_the_records_that_reach_it() -> None:
+    assert CLICKS.busy(1000.0) == pytest.approx({"parse": 0.0, "enrich": 1.8, "sessions": 2.7, "publish": 0.0})
+
+
+def test_concurrent_operators_get_what_each_needs_and_sequential_ones_what_all_need() -> None:
+    """At 540 clicks/s enrich keeps 0.97 instances busy, sessions 1.46; a micro-batch has 0.6 of its time for them."""
+    concurrent = CLICKS.sized_for(540.0, Execution.CONCURRENT)
+    sequential = CLICKS.sized_for(540.0, Execution.SEQUENTIAL)
+
+    assert str(concurrent) == "parse 1, enrich 2, sessions 3, publish 1"
+    assert str(sequential) == "parse 9, enrich 9, sessions 9, publish 9"
