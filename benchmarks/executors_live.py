@@ -39,9 +39,9 @@ def rows() -> Iterator[Row]:
 
 def measure() -> None:
     from penstock.control.clock import WallClock
-    from penstock.spark.executors.executors import Executors
+    from penstock.spark.executors.executor_slots import ExecutorSlots
     from penstock.spark.measure.query_monitor import QueryMonitor
-    from penstock.spark.measure.stage_work import StageWork
+    from penstock.spark.measure.stages import StageReader
     from penstock.testbed.session import local_session
     from penstock.testbed.standalone import standalone_cluster
 
@@ -53,30 +53,26 @@ def measure() -> None:
     }
     with standalone_cluster(WORKERS, CORES) as cluster, tempfile.TemporaryDirectory() as checkpoint:
         spark = local_session(cluster.master, settings=settings)
-        executors = Executors(spark.sparkContext)
+        executors = ExecutorSlots(spark.sparkContext)
         executors.wait_for(WORKERS * CORES, 120)
         rate = spark.readStream.format("rate").option("rowsPerSecond", 1000).load()
         query = rate.writeStream.format("noop").option("checkpointLocation", checkpoint).start()
         until(lambda: len(query.recentProgress) > 3)
 
-        def count() -> int:
-            return len(executors.present())
-
         def let_go() -> None:
             there = cluster.ask()["coresused"]
-            executors.release(1)
+            executors.give_back(executors.slots() - 1)
             until(lambda: cluster.ask()["coresused"] < there)
 
         def get() -> None:
-            executors.request(count() + 1)
-            executors.wait_for(executors.requested or 0, 120)
+            executors.require(executors.slots() + 1)
 
         going, coming = [], []
         for _ in range(TIMES):
             going.append(seconds(let_go))
             coming.append(seconds(get))
-        work = StageWork(spark.sparkContext, str(query.runId))
-        monitor = QueryMonitor(query, work, executors.present, WallClock())
+        stages = StageReader(spark.sparkContext)
+        monitor = QueryMonitor(query, stages, WallClock(), executors.slots, executors.executors)
         monitor.read()  # looks at all that was before
         looks = []
         for _ in range(LOOKS):

@@ -9,20 +9,23 @@ from typing import ClassVar
 from penstock.control.clock import WallClock
 from penstock.control.ports import Actuator, Clock, Monitor
 from penstock.model import Actuation, Execution, PenstockError, Plan, Sample, Topology
+from penstock.spark.executors.slots import SlotSupplier
 
 
 class SparkEngine(Monitor, Actuator, Clock, ABC):
     """Runs one job on Spark, measures it and changes it.
 
     topology         the operators of the job
+    slots            where it gets its slots from
     trigger_seconds  from the start of one micro-batch to that of the next; 0: no trigger interval
     """
 
     execution: ClassVar[Execution]
     actuation: ClassVar[Actuation]
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, slots: SlotSupplier) -> None:
         self.topology = topology
+        self.slots = slots
         self._clock = WallClock()
         self._plan: Plan | None = None
 

@@ -24,7 +24,7 @@ from patience import wait_for
 from penstock import Slo
 from penstock.model import PenstockError
 from penstock.spark import attach
-from penstock.spark.executors.executors import Executors
+from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.testbed.broker import Broker
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
@@ -116,7 +116,7 @@ def refusal(act: Callable[[], object]) -> str:
 
 
 def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoint: str) -> dict[str, Any]:
-    executors, slo = Executors(spark.sparkContext), Slo(event_latency="10 s")
+    executors, slo = ExecutorSlots(spark.sparkContext), Slo(event_latency="10 s")
     told: dict[str, Any] = {"executors": []}
 
     def reached(what: str, count: int) -> None:
@@ -128,7 +128,7 @@ def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoi
     query = start_query(spark, servers, checkpoint)
     told["refused"] = {
         "request": refusal(lambda: executors.request(4)),
-        "wait": refusal(lambda: executors.wait_for(5, limit=0.5)),
+        "wait": refusal(lambda: executors.wait_for(5, limit_seconds=0.5)),
         "attach": refusal(lambda: attach(query, slo=slo, executors=(1, 4))),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,10 +12,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.clock import WallClock
 from penstock.model import PenstockError
-from penstock.spark.executors.executors import Executor
 from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.measure.query_monitor import JOB, QueryMonitor
-from penstock.spark.measure.stage_work import StageWork
+from penstock.spark.measure.stages import Stage, StageReader
 
 pytestmark = pytest.mark.spark
 
@@ -46,14 +46,21 @@ def query(spark: SparkSession, tmp_path: Path, feed: Feed) -> Iterator[Streaming
     started.stop()
 
 
-def watch(spark: SparkSession, query: StreamingQuery, settled_at: float = 0.0) -> QueryMonitor:
-    monitor = QueryMonitor(
-        query,
-        StageWork(spark.sparkContext, str(query.runId)),
-        lambda: [Executor("1", 4), Executor("2", 4)],
-        WallClock(),
-        settled_at=lambda: settled_at,
-    )
+class Forgetful(StageReader):
+    """Of a Spark that has forgotten the stages of some batches."""
+
+    forgotten: ClassVar[tuple[int, ...]] = ()
+
+    def of_batches(self, run: str, first: int, last: int) -> dict[int, list[Stage]]:
+        found = super().of_batches(run, first, last)
+        return {number: stages for number, stages in found.items() if number not in self.forgotten}
+
+
+def watch(
+    spark: SparkSession, query: StreamingQuery, settled_at: float = 0.0, reader: type[StageReader] = StageReader
+) -> QueryMonitor:
+    stages = reader(spark.sparkContext)
+    monitor = QueryMonitor(query, stages, WallClock(), lambda: 8, lambda: 2, settled_at=lambda: settled_at)
     assert list(monitor.read()) == []  # what happened before somebody looked has no beginning
     return monitor
 
@@ -67,8 +74,10 @@ def test_a_window_holds_the_batches_since_the_last_look(spark: SparkSession, que
     job = sample.operators[JOB]
     assert (job.records_in, job.parallelism, sample.executors) == (42, 8, 2)
     assert sample.throughput == pytest.approx(42 / sample.seconds)
-    assert job.useful_seconds is not None
-    assert job.useful_seconds > 0
+    assert [batch.records for batch in sample.batches] == [30, 12]
+    assert job.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches))
+    assert all(0 < batch.stage_seconds <= batch.seconds for batch in sample.batches)
+    assert job.waiting_seconds is None
     assert sample.processing_latency_ms is not None
     assert monitor.most_tasks == 4  # the shuffle's partitions
     assert not sample.warm_up
@@ -83,8 +92,27 @@ def test_a_source_that_does_not_report_its_lag_is_named_and_nothing_is_made_up(
     [sample] = monitor.read()
     assert (sample.backlog, sample.event_latency_ms) == (None, None)
     assert sample.offered_rate > 0
-    [source] = monitor.silent_sources
+    [source] = monitor.sources_without_lag
     assert source.startswith("FileStreamSource")
+
+
+def test_batches_whose_stages_spark_has_forgotten_cost_as_much_for_a_record_as_the_others(
+    spark: SparkSession, query: StreamingQuery, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitor = watch(spark, query, reader=Forgetful)
+    feed(30)
+    feed(10)
+    query.processAllAvailable()
+    monkeypatch.setattr(Forgetful, "forgotten", (query.lastProgress["batchId"] - 1,))  # type: ignore[index]
+    [sample] = monitor.read()
+    [known] = sample.batches
+    assert known.records == 10
+    assert sample.operators[JOB].useful_seconds == pytest.approx(4 * known.useful_seconds)
+    feed(20)
+    query.processAllAvailable()
+    monkeypatch.setattr(Forgetful, "forgotten", range(1_000))
+    [sample] = monitor.read()
+    assert (sample.operators[JOB].useful_seconds, sample.batches, sample.operators[JOB].records_in) == (None, (), 20)
 
 
 def test_a_query_that_waits_for_data_was_offered_nothing(spark: SparkSession, query: StreamingQuery) -> None:

@@ -15,7 +15,7 @@ def stage(useful_seconds: float, tasks: int = 2, records_in: int = 100, records_
 def test_each_operator_of_a_chain_has_its_stage() -> None:
     work = attribute([Link("a"), Link("b")], [[READ, stage(1.0, records_out=90), stage(4.0, 4, 90, 0)]])
     assert (work["a"].useful_seconds, work["a"].records_out) == (1.0, 90)
-    assert (work["b"].useful_seconds, work["b"].shared_seconds, work["b"].records_in) == (4.0, 1.0, 90)
+    assert (work["b"].useful_seconds, work["b"].stage_seconds, work["b"].records_in) == (4.0, 1.0, 90)
     assert work["b"].records_out is None  # what a sink took is not in the stages
 
 
@@ -43,6 +43,6 @@ def test_an_operator_that_might_have_shared_but_did_not_has_its_own() -> None:
     assert work["b"].useful_seconds == 4.0
 
 
-def test_stages_nobody_expected_are_not_lost() -> None:
+def test_stages_beyond_the_expected_are_not_lost() -> None:
     work = attribute([Link("a")], [[READ, stage(1.0), stage(2.0), stage(3.0)]])
     assert work["a"].useful_seconds == 6.0

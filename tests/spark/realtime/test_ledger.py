@@ -8,9 +8,9 @@ import pytest
 
 from penstock.model import Latency, Plan
 from penstock.spark.io.kafka_topic import Kafka
-from penstock.spark.realtime.batch import Batch, Metered
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
+from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.realtime.windows import Windows
 from penstock.spark.segments import Segment
@@ -31,10 +31,10 @@ def wiring(name: str, reads: tuple[str, ...], writes: str, after: tuple[str, ...
 def batch(
     number: int, start: float, end: float, records: int, out: int, consumed: int, name: str = "count",
     inside: float | None = None, cpu: float | None = None, topic: str = "in",
-) -> Batch:  # fmt: skip
-    return Batch(
+) -> SegmentBatch:  # fmt: skip
+    return SegmentBatch(
         number, False, start, end, records, {topic: consumed - records}, {topic: consumed},
-        {name: Metered(out, inside, cpu)}, Latency(20.0), Latency(30.0),
+        {name: OperatorBatch(out, inside, cpu)}, Latency(20.0), Latency(30.0),
     )  # fmt: skip
 
 
@@ -109,7 +109,9 @@ def test_what_waits_for_a_segment_waits_for_its_slowest_operator(growth: Growth)
     segment = Segment(names, (), (), (OUT,))
     ledger = Ledger(replace(wiring("count", ("in",), "out"), segment=segment), {"in": 0}, started=0.0)
     one = batch(0, 0, 5, 200, 200, consumed=200)
-    spent = {name: Metered(200, seconds, None) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)}
+    spent = {
+        name: OperatorBatch(200, seconds, None) for name, seconds in zip(names, (0.001, 0.004, 0.003), strict=True)
+    }
     ledger.add([replace(one, operators=spent)])
     [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, plan)
     assert sample.backlog == 300

@@ -4,9 +4,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.measure.accumulators import VALUES_IN_A_CALL, Gathered, Remembered, SumAccumulator
 from penstock.spark.measure.jvm_clock import nanoseconds, now
 from penstock.spark.measure.stamp import STAMP, stamped
-from penstock.spark.measure.tally import VALUES_IN_A_CALL, Gathered, Remembered, Tally
 from penstock.spark.microbatch.creation import LOOKED_AT, TimesOfCreation
 from penstock.spark.realtime.meter import TIMED, Meter, latency_of
 
@@ -70,7 +70,7 @@ def test_all_are_counted_and_those_with_a_stamp_are_timed(spark: SparkSession) -
     sampled = numbers(spark, 10_000).withColumn(STAMP, F.when(F.col("id") % 20 == 0, F.col(STAMP)))
     run(meter.around("same", lambda frame: frame, sampled, last=True))
     assert meter.records_out("same") == 10_000
-    assert meter._inside["same"].tally.count == len(meter._latency["event"].taken()) == 500
+    assert meter._inside["same"].accumulator.count == len(meter._latency["event"].taken()) == 500
 
 
 def test_some_hundreds_of_a_batch_are_chosen_whatever_its_size(spark: SparkSession) -> None:
@@ -82,11 +82,11 @@ def test_some_hundreds_of_a_batch_are_chosen_whatever_its_size(spark: SparkSessi
     assert TIMED / 2 < chosen[1] < 2 * TIMED
 
 
-def test_a_tally_leaves_out_nulls_and_adds_up_over_tasks(spark: SparkSession) -> None:
-    tally, sample = Tally(spark), Gathered(spark)
+def test_a_sum_leaves_out_nulls_and_adds_up_over_tasks(spark: SparkSession) -> None:
+    total, sample = SumAccumulator(spark), Gathered(spark)
     hundreds = F.when(F.col("id") % 100 == 0, F.col("id"))
-    run(spark.range(1_000).repartition(3).where(tally.adding(hundreds)).where(sample.adding(hundreds)))
-    assert (tally.sum, tally.count) == (4_500, 10)
+    run(spark.range(1_000).repartition(3).where(total.adding(hundreds)).where(sample.adding(hundreds)))
+    assert (total.sum, total.count) == (4_500, 10)
     assert sorted(sample.taken()) == list(range(0, 1_000, 100))
     assert sample.taken() == []
 
@@ -99,10 +99,10 @@ def test_a_task_remembers(spark: SparkSession) -> None:
 
 def test_a_task_begins_with_what_the_driver_set_last(spark: SparkSession) -> None:
     number = Remembered(spark, 7)
-    frame = spark.range(1).withColumn("told", number.value)
-    told = [row.told for row in frame.collect()]
+    frame = spark.range(1).withColumn("seen", number.value)
+    seen = [row.seen for row in frame.collect()]
     number.set(8)
-    assert told + [row.told for row in frame.collect()] == [7, 8]
+    assert seen + [row.seen for row in frame.collect()] == [7, 8]
 
 
 def test_more_is_gathered_than_fits_one_call(spark: SparkSession) -> None:

@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Plan, Sample
 from penstock.spark.dry_run import dry_run
+from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError
 from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.realtime.slots import NotEnoughSlotsError
 from penstock.spark.topics.offsets import Offsets
 
 pytestmark = pytest.mark.spark
@@ -190,11 +190,13 @@ def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
     spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
 ) -> None:
     """Somebody else took the slots between counting and starting."""
+
+    class Promised(FixedSlots):
+        def require(self, slots: int) -> None: ...
+
     source, sink = new_topic(), new_topic()
     job = line(source, sink, one=0)
-    engine = RealTimeEngine(
-        spark, job, dry_run(spark, job), checkpoint, batch_seconds=1, ask_for_slots=lambda slots: True
-    )
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=1, slots=Promised(spark))
     engine.start(Plan({"one": 1}))
     try:
         with pytest.raises(Exception, match="the old plan is in force again"):

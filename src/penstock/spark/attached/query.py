@@ -16,11 +16,12 @@ from penstock.control.loop import Loop
 from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
 from penstock.model.errors import check_whole
 from penstock.spark.attached.savings import Report, Savings
-from penstock.spark.executors.executors import Executors
+from penstock.spark.executors.actuator import ExecutorActuator
+from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.executors.state_holders import state_holders
-from penstock.spark.executors.whole_executors import ExecutorActuator, WholeExecutors
+from penstock.spark.executors.whole_executors import WholeExecutors
 from penstock.spark.measure.query_monitor import QueryMonitor
-from penstock.spark.measure.stage_work import StageWork
+from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_query
 from penstock.stores import open_store
 
@@ -32,26 +33,26 @@ class Attached:
     """A query under watch. `report` may be printed at any time; `detach` leaves the query as it is."""
 
     def __init__(
-        self, query: StreamingQuery, monitor: QueryMonitor, actuator: ExecutorActuator, loop: Loop, savings: Savings
+        self, query: StreamingQuery, monitor: QueryMonitor, slots: ExecutorSlots, loop: Loop, savings: Savings
     ) -> None:
         self._query = query
         self._monitor = monitor
-        self._actuator = actuator
+        self._slots = slots
         self._savings = savings
         self._slo = loop.slo
-        self._controller = Controller(loop, self._heard)
+        self._controller = Controller(loop, self._on_cycle)
         self._controller.start()
 
     def detach(self) -> None:
         """Stop watching. The query runs on, with the executors that it has."""
-        self._actuator.given_up = True
+        self._slots.cancel()
         self._controller.stop()
 
     def report(self) -> Report:
         """What it did or would do, what that saves, and what it cannot see."""
         return self._savings.report(self._cannot_see())
 
-    def _heard(self, cycle: Cycle) -> None:
+    def _on_cycle(self, cycle: Cycle) -> None:
         self._savings.add(cycle)
         if not self._query.isActive:
             self._controller.stop()
@@ -60,12 +61,12 @@ class Attached:
         spots = [
             f"{source} does not report its lag: backlog and event latency are not measured, and the input rate is "
             "what the query takes, not what is offered"
-            for source in self._monitor.silent_sources
+            for source in self._monitor.sources_without_lag
         ]
         if self._slo.statistic != "mean":
             spots.append(f"progress events give means only, so the {self._slo.statistic} of the target is the mean")
         slots, tasks = self._savings.slots, self._monitor.most_tasks
-        if 0 < tasks < slots:
+        if tasks is not None and tasks < slots:
             spots.append(f"no stage has more than {tasks} tasks, so {slots - tasks} of {slots} slots stay idle")
         return spots
 
@@ -92,15 +93,15 @@ def attach(
     if not hasattr(query, "_jsq"):
         raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
     context, trigger_seconds = _context(), trigger_of_query(query)
-    theirs = Executors(context)
-    if theirs.most is not None and most > theirs.most:
-        raise InvalidValueError("executors", f"must be at most {theirs.most}: spark.cores.max has room for no more")
-    whole, clock = WholeExecutors(theirs.slots_each), WallClock()
-    actuator = ExecutorActuator(
-        theirs, whole, clock, duration("wait", wait).total_seconds(), lambda: state_holders(context, query)
+    wait_seconds = duration("wait", wait).total_seconds()
+    slots = ExecutorSlots(context, wait_seconds=wait_seconds, holders=lambda: state_holders(context, query))
+    if slots.most is not None and most > slots.most:
+        raise InvalidValueError("executors", f"must be at most {slots.most}: spark.cores.max has room for no more")
+    whole, clock = WholeExecutors(slots.slots_each), WallClock()
+    actuator = ExecutorActuator(slots, whole, clock)
+    monitor = QueryMonitor(
+        query, StageReader(context), clock, slots.slots, slots.executors, settled_at=lambda: actuator.settled_at
     )
-    work = StageWork(context, str(query.runId))
-    monitor = QueryMonitor(query, work, theirs.present, clock, lambda: actuator.settled_at)
     loop = assemble(
         chosen,
         topology=whole.topology(least, most),
@@ -114,7 +115,7 @@ def attach(
         rounding=whole,
     )
     loop.resume()
-    return Attached(query, monitor, actuator, loop, Savings(slo, loop.mode, theirs.cores_each, most))
+    return Attached(query, monitor, slots, loop, Savings(slo, loop.mode, slots.cores_each, most))
 
 
 def _steering(given: SteeringOptions) -> Steering:

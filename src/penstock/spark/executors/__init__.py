@@ -1,1 +1,1 @@
-"""Executors: asking for them, releasing them, and a cluster on this machine to try it on."""
+"""Slots and executors: counting them, requesting them and releasing them."""

@@ -1,4 +1,4 @@
-"""Which executors hold the state of a query: they are the last to be let go."""
+"""Which executors hold the state of a query: they are the last to be released."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
 STORES = ("default", "left-keyWithIndexToValue", "right-keyWithIndexToValue")
-"""What Spark names the stores of one operator: most have one, a join between streams has one for each side."""
+"""Spark's names of the stores of one operator: most have one, a join between streams has one for each side."""
 
 
 def state_holders(context: SparkContext, query: StreamingQuery) -> set[str]:

@@ -1,61 +1,139 @@
-"""Hears what Spark says of each finished batch of one query."""
+"""What Spark reports of the finished batches of a query: the only place that reads its progress events."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
+from pyspark.sql.streaming.query import StreamingQuery
 
-REMEMBERED = 1_000
+RECORD = "record"
+"""The field of an offset in which a source of ours counts its records."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """One batch: its number, its source records, and the offset after it in the words of the source."""
+class SourceProgress:
+    """One source over one batch.
+
+    name                the source in Spark's words
+    start, end, latest  its offsets before the batch, after it, and of the newest record when it began; None where the
+                        source does not report them
+    records             records that the batch took from it
+    lag                 records that the batch left in it; None where the source does not report its latest offset
+    """
+
+    name: str
+    start: Any
+    end: Any
+    latest: Any
+    records: float
+    lag: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """One finished batch of a query.
+
+    number   as Spark counts them
+    run      the run of the query
+    start    Unix seconds at which it began and looked what its sources had
+    seconds  seconds that it took, planning and committing included
+    sources  what it took from each source
+    """
 
     number: int
-    records: int
-    offset: Any
+    run: str
+    start: float
+    seconds: float
+    sources: tuple[SourceProgress, ...]
+
+    @property
+    def end(self) -> float:
+        return self.start + self.seconds
+
+    @property
+    def records(self) -> float:
+        return sum(source.records for source in self.sources)
+
+    @property
+    def lag(self) -> float | None:
+        """Records that it left in all its sources; None if one of them does not report that."""
+        lags = [source.lag for source in self.sources]
+        return None if None in lags else sum(lag for lag in lags if lag is not None)
+
+    @property
+    def sources_without_lag(self) -> tuple[str, ...]:
+        return tuple(source.name for source in self.sources if source.lag is None)
 
 
-class ProgressListener(StreamingQueryListener):
-    """Keeps the progress of the query whose identity `query` gives; told of all queries of the session."""
+class ProgressReader:
+    """The batches of one run of a query, each of them once. Spark keeps the last hundred, or as many as
+    `spark.sql.streaming.numRecentProgressUpdates` says."""
 
-    def __init__(self, query: Callable[[], str | None]) -> None:
+    def __init__(self, query: StreamingQuery, after: int = -1) -> None:
+        """Batches up to the number `after` are not read."""
         self._query = query
-        self._lock = threading.Lock()
-        self._known: OrderedDict[int, Progress] = OrderedDict()
-        self.last: Progress | None = None
+        self._after = after
 
-    def take(self, number: int) -> Progress | None:
-        """The progress of that batch, once; None: it has not been heard of yet."""
-        with self._lock:
-            return self._known.pop(number, None)
+    def new(self) -> list[BatchProgress]:
+        """The batches that ended since the last call, oldest first."""
+        found: list[BatchProgress] = []
+        for event in reversed(self._query._jsq.recentProgress()):
+            if event.batchId() <= self._after:
+                break
+            found.append(read_progress(json.loads(event.json())))
+        if found:
+            self._after = found[0].number
+        return found[::-1]
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        progress = event.progress
-        if str(progress.runId) != self._query():
-            return
-        offset = progress.sources[0].endOffset
-        heard = Progress(progress.batchId, progress.numInputRows, json.loads(offset) if offset else None)
-        with self._lock:
-            self.last = self._known[heard.number] = heard
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None: ...  # noqa: N802
+def read_progress(event: Mapping[str, Any]) -> BatchProgress:
+    """Reads the JSON of one progress event."""
+    return BatchProgress(
+        number=event["batchId"],
+        run=event["runId"],
+        start=datetime.fromisoformat(event["timestamp"]).timestamp(),
+        seconds=event["batchDuration"] / 1e3,
+        sources=tuple(map(_read_source, event["sources"])),
+    )
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None: ...  # noqa: N802
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None: ...  # noqa: N802
+def _read_source(source: Mapping[str, Any]) -> SourceProgress:
+    """Offsets count records in Kafka and in our own sources, and seconds or files in others.
+
+    Where they count records, a batch took as many as its offset went on: after a lost executor Spark counts the records
+    that are read again twice. It took fewer where Kafka's markers of transactions lie between them. Elsewhere the batch
+    itself shows how many records one step of the offset is.
+    """
+    rows: float = source["numInputRows"]
+    start, end, latest = (source.get(f"{which}Offset") for which in ("start", "end", "latest"))
+    before, after, newest = map(_position, (start, end, latest))
+    went_on = after - before if before is not None and after is not None else 0.0
+    counts_records = source["description"].startswith("Kafka") or (isinstance(end, Mapping) and RECORD in end)
+    records = (min(rows, went_on) or went_on) if counts_records and went_on > 0 else rows
+    lag = None
+    if after is not None and newest is not None:
+        behind = max(0.0, newest - after)
+        if behind == 0 or went_on > 0:
+            lag = behind * records / went_on if behind else 0.0
+        elif counts_records:  # a first batch has no start
+            lag = behind
+    return SourceProgress(source["description"], start, end, latest, records, lag)
+
+
+def _position(offset: object) -> float | None:
+    """The sum of the offsets of all partitions; None for an offset that is not made of numbers.
+
+    >>> _position({"clicks": {"0": 40, "1": 2}}), _position({"file": "a.parquet"})
+    (42.0, None)
+    """
+    if isinstance(offset, Mapping):
+        if RECORD in offset:
+            return _position(offset[RECORD])
+        parts = [_position(part) for part in offset.values()]
+        known = [part for part in parts if part is not None]
+        return sum(known) if parts and len(known) == len(parts) else None
+    return float(offset) if isinstance(offset, int | float) and not isinstance(offset, bool) else None

@@ -8,37 +8,38 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from penstock.model import Latency, OperatorSample, Plan, Sample
+from penstock.model import Batch, Latency, OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
-from penstock.spark.microbatch.attribution import Work
+from penstock.spark.microbatch.attribution import OperatorWork
 
 QUANTILES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Of the times of creation in a batch. Denser where records are oldest, as that is where latency is read off."""
-
-LEAST_SHARE_OF_WORK = 0.1
+"""At these quantiles the times of creation in a batch are kept: denser where records are oldest, as latency is read off
+there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """One micro-batch, after the fact.
+class MicroBatch:
+    """One finished micro-batch.
 
-    began, ended  seconds on the wall clock
-    plan          under which it ran
-    warm_up       whether it is one of the first after a change
-    records       source records in it
-    created       its records' times of creation at `QUANTILES`, seconds; None: not looked at
-    mean_created  their mean
-    work          of each operator, where the stages were read
+    began, ended     Unix seconds between which its operators ran
+    plan             the plan under which it ran
+    records          source records in it
+    warm_up          whether it is one of the first after a change
+    trigger_seconds  seconds from its trigger to its commit, as Spark reports; None: those between `began` and `ended`
+    created          its records' times of creation at `QUANTILES`, Unix seconds; None: not measured
+    mean_created     their mean
+    work             what each operator did; None: not measured
     """
 
     began: float
     ended: float
     plan: Plan
-    records: int
+    records: float
     warm_up: bool = False
+    trigger_seconds: float | None = None
     created: tuple[float, ...] | None = None
     mean_created: float | None = None
-    work: Mapping[str, Work] | None = None
+    work: Mapping[str, OperatorWork] | None = None
 
     @property
     def seconds(self) -> float:
@@ -46,65 +47,73 @@ class Batch:
 
 
 def samples(
-    topology: Topology, batches: Sequence[Batch], since: float, input_rate: float | None, backlog: float | None
+    topology: Topology,
+    batches: Sequence[MicroBatch],
+    since: float,
+    input_rate: float | None,
+    backlog: float | None,
+    executors: int | None = None,
 ) -> list[Sample]:
-    """One sample for each run of batches under one plan; those that warmed up apart. `since`: the last sample's end."""
+    """One sample for each row of batches under one plan, apart from those that warmed up.
+
+    The first sample begins at `since`, where the last one ended.
+    """
     made = []
     for (plan, warm_up), run in groupby(batches, key=lambda batch: (batch.plan, batch.warm_up)):
         some = list(run)
-        made.append(_sample(topology, some, plan, warm_up, since, input_rate, backlog))
+        made.append(_sample(topology, some, plan, warm_up, since, input_rate, backlog, executors))
         since = some[-1].ended
     return made
 
 
 def _sample(
-    topology: Topology, batches: Sequence[Batch], plan: Plan, warm_up: bool,
-    since: float, input_rate: float | None, backlog: float | None,
+    topology: Topology, batches: Sequence[MicroBatch], plan: Plan, warm_up: bool,
+    since: float, input_rate: float | None, backlog: float | None, executors: int | None,
 ) -> Sample:  # fmt: skip
     seconds = max(1e-3, batches[-1].ended - since)
     records = sum(batch.records for batch in batches)
     measured = [batch for batch in batches if batch.work is not None]
     seen = sum(batch.records for batch in measured)
     scale = records / seen if seen else 0.0
-    useful = told_useful_seconds(measured, scale, seconds)
     return Sample(
         t=since,
         seconds=seconds,
-        operators={name: _operator(name, measured, plan[name], scale, useful) for name in topology.names},
+        operators={name: _operator(name, measured, plan[name], scale) for name in topology.names},
         input_rate=input_rate,
         throughput=records / seconds,
         backlog=backlog,
         processing_latency_ms=_latency((batch.seconds, batch.records, batch.seconds) for batch in batches),
         event_latency_ms=_event_latency(batches),
+        executors=executors,
+        batches=() if warm_up else tuple(_measured_batch(batch) for batch in measured),
         warm_up=warm_up,
     )
 
 
-def told_useful_seconds(measured: Sequence[Batch], scale: float, seconds: float) -> float | None:
-    """What every operator is told, as operators in turn share the window: the useful time of all of them, made larger
-    by the share of the window that goes to what a batch costs besides (planning, reading, committing)."""
-    if not measured or not scale:
-        return None
-    works = [work for batch in measured for work in (batch.work or {}).values()]
-    useful = sum(work.useful_seconds or 0.0 for work in works)
-    held_up = sum(work.shared_seconds or 0.0 for work in works)
-    besides = max(0.0, sum(batch.seconds for batch in measured) - held_up)
-    share_of_work = max(LEAST_SHARE_OF_WORK, 1.0 - scale * besides / seconds)
-    return scale * useful / share_of_work
+def _measured_batch(batch: MicroBatch) -> Batch:
+    works = (batch.work or {}).values()
+    useful, stages = _total(work.useful_seconds for work in works), _total(work.stage_seconds for work in works)
+    seconds = batch.seconds if batch.trigger_seconds is None else batch.trigger_seconds
+    return Batch(batch.records, seconds, useful or 0.0, stages or 0.0)
 
 
-def _operator(name: str, measured: Sequence[Batch], k: int, scale: float, useful: float | None) -> OperatorSample:
+def _operator(name: str, measured: Sequence[MicroBatch], parallelism: int, scale: float) -> OperatorSample:
+    """What the measured batches show, scaled to all batches."""
     works = [batch.work[name] for batch in measured if batch.work is not None and name in batch.work]
-    records_in, records_out = _total(w.records_in for w in works), _total(w.records_out for w in works)
-    held_up = _total(w.shared_seconds for w in works)
+    stage_seconds = _total(work.stage_seconds for work in works)
     return OperatorSample(
-        parallelism=k,
-        records_in=None if records_in is None else scale * records_in,
-        records_out=None if records_out is None else scale * records_out,
-        useful_seconds=useful,
-        latency_ms=1e3 * held_up / len(works) if held_up is not None else None,
+        parallelism,
+        records_in=_scaled(scale, (work.records_in for work in works)),
+        records_out=_scaled(scale, (work.records_out for work in works)),
+        useful_seconds=_scaled(scale, (work.useful_seconds for work in works)),
+        latency_ms=None if stage_seconds is None else 1e3 * stage_seconds / len(works),
         queue=0.0,  # a batch ends when the last operator has taken all that the first one was given
     )
+
+
+def _scaled(scale: float, figures: Iterable[float | None]) -> float | None:
+    total = _total(figures)
+    return None if total is None else scale * total
 
 
 def _total(figures: Iterable[float | None]) -> float | None:
@@ -112,7 +121,7 @@ def _total(figures: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _event_latency(batches: Sequence[Batch]) -> Latency | None:
+def _event_latency(batches: Sequence[MicroBatch]) -> Latency | None:
     """All records of a batch leave when it ends: each is as late as it is old then."""
     rows = []
     for batch in batches:
@@ -125,7 +134,7 @@ def _event_latency(batches: Sequence[Batch]) -> Latency | None:
 
 
 def _latency(rows: Iterable[tuple[float, float, float]]) -> Latency | None:
-    """Of seconds, weights and means of the group that each row stands for."""
+    """The distribution of rows, each with its seconds, its weight, and the mean of the group that it stands for."""
     table = np.array(sorted(rows))
     if not len(table) or not table[:, 1].sum():
         return None

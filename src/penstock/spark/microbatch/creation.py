@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.measure.accumulators import Gathered, Remembered
 from penstock.spark.measure.chance import one_in
 from penstock.spark.measure.stamp import CREATED, STAMP
-from penstock.spark.measure.tally import Gathered, Remembered
 
 LOOKED_AT = 600
 """Records of a batch, about, if it has as many."""

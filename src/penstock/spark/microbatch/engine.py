@@ -22,13 +22,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.model import Actuation, Execution, OperatorSample, Plan, Sample
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.measure.jvm_clock import now
-from penstock.spark.measure.progress import ProgressListener
-from penstock.spark.measure.stages import Jobs, StageReader
+from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
-from penstock.spark.microbatch.attribution import Link, Work, attribute
-from penstock.spark.microbatch.batches import QUANTILES, Batch, samples
+from penstock.spark.microbatch.attribution import Link, OperatorWork, attribute
+from penstock.spark.microbatch.batches import QUANTILES, MicroBatch, samples
 from penstock.spark.microbatch.creation import TimesOfCreation
 from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE
@@ -38,8 +39,8 @@ WARM_UP_BATCHES = 2
 
 REMEMBERED_BATCHES = 1_000
 MEASURED_BATCHES = 3
-"""Of a window, about. To measure a batch and to read its stages takes milliseconds each time, and a few batches show
-what all are like."""
+"""About this many batches of a window are measured: to measure one and to read its stages takes milliseconds, and a few
+batches show what all are like."""
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
@@ -53,12 +54,12 @@ SETTINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
-    """A batch as it was run, before its stages are read. `created`: None if it is none of those that are measured."""
+class _RanBatch:
+    """A batch that has run, before its stages are read. `created` is None if it is none of those that are measured."""
 
-    batch: Batch
+    batch: MicroBatch
     number: int
-    jobs: tuple[tuple[Segment, Jobs, int | None], ...]
+    jobs: tuple[tuple[Segment, JobRange, int | None], ...]
     created: tuple[int, ...] | None
     measured_inside: dict[str, float]
 
@@ -77,9 +78,16 @@ class MicroBatchEngine(SparkEngine):
         checkpoint: str,
         *,
         batch_seconds: float = 1.0,
+        slots: SlotSupplier | None = None,
         metering: bool = True,
     ) -> None:
-        super().__init__(graph.topology(self.actuation))
+        """Nothing is started yet.
+
+        batch_seconds  from one micro-batch to the next
+        slots          where slots come from; None: those that the application has
+        metering       without it nothing is known of operators and latency; for comparisons
+        """
+        super().__init__(graph.topology(self.actuation), slots or FixedSlots(spark))
         self.graph = graph
         self._spark = spark
         self._dry_runs = dry_runs
@@ -93,8 +101,10 @@ class MicroBatchEngine(SparkEngine):
         self._between_batches = threading.Event()
         self._between_batches.set()
         self._stopping = False
-        self._progress = ProgressListener(lambda: None if self._query is None else str(self._query.runId))
-        self._ran: deque[_Ran] = deque(maxlen=REMEMBERED_BATCHES)
+        self._progress: ProgressReader | None = None
+        self._reported: dict[int, BatchProgress] = {}  # by the number of the batch, until it is read
+        self._newest: BatchProgress | None = None
+        self._ran: deque[_RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
         self._warming = WARM_UP_BATCHES
         self._created = TimesOfCreation(spark)
         self._measured_at = self._measure_after = 0.0  # seconds: when last, and how long after that again
@@ -102,7 +112,7 @@ class MicroBatchEngine(SparkEngine):
         self._stamp = stamp(graph.source.created, now(spark))
         self._wall = F.spark_partition_id() >= 0
         self._read_until = self._offered_at = self.now()
-        self._done = 0
+        self._done = 0.0
         self._backlog: float | None = None
         self._offered: float | None = None
 
@@ -118,7 +128,6 @@ class MicroBatchEngine(SparkEngine):
         self._stopping = False
         source = self.graph.source.stream(self._spark)
         self._read_until = self._offered_at = self.now()
-        self._spark.streams.addListener(self._progress)
         self._query = (
             source.writeStream.foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
@@ -126,6 +135,7 @@ class MicroBatchEngine(SparkEngine):
             .queryName(self.graph.name)
             .start()
         )
+        self._progress = ProgressReader(self._query)
 
     def stop(self) -> None:
         """After the batch that runs, if it ends in time: one that is cut off runs again at the next start."""
@@ -135,7 +145,6 @@ class MicroBatchEngine(SparkEngine):
         self._between_batches.wait(STOP_SECONDS)
         with _silent_gateway():
             self._query.stop()
-        self._spark.streams.removeListener(self._progress)
 
     def wait(self, seconds: float | None = None) -> bool:
         assert self._query is not None
@@ -165,13 +174,15 @@ class MicroBatchEngine(SparkEngine):
         measured = [one.number for one in ran if one.created is not None]
         read = {measured[place] for place in _spread(len(measured), MEASURED_BATCHES)}
         batches = [self._measured(one) if one.number in read else one.batch for one in ran]
-        return samples(self.topology, batches, since, input_rate, backlog)
+        return samples(self.topology, batches, since, input_rate, backlog, self.slots.executors())
 
     # One batch -------------------------------------------------------------------------------------------------------
 
     def _on_batch(self, frame: DataFrame, number: int) -> None:
         self._between_batches.clear()
         try:
+            with self._lock:
+                self._take_progress()
             self._run_batch(frame, number)
         except Exception:
             if self._stopping:
@@ -204,15 +215,15 @@ class MicroBatchEngine(SparkEngine):
         finally:
             for one in kept.values():
                 one.unpersist()
-        batch = Batch(began, self.now(), plan, records=0, warm_up=warm_up)
+        batch = MicroBatch(began, self.now(), plan, records=0, warm_up=warm_up)
         own = {name: seconds - inside[name] for name, seconds in self._measured_inside().items()}
         created = self._created.taken() if measured else None
         with self._lock:
-            self._ran.append(_Ran(batch, number, tuple(jobs), created, own))
+            self._ran.append(_RanBatch(batch, number, tuple(jobs), created, own))
 
     def _run_segment(
         self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
-    ) -> tuple[Segment, Jobs, int | None]:
+    ) -> tuple[Segment, JobRange, int | None]:
         """One Spark job over the stages of the segment; what others read afterwards is kept for the batch."""
         frame = kept[segment.after[0]] if segment.after else source
         for parent in segment.after[1:]:
@@ -236,26 +247,34 @@ class MicroBatchEngine(SparkEngine):
 
     # Measuring -------------------------------------------------------------------------------------------------------
 
-    def _finished(self) -> list[_Ran]:
-        """The batches that ended since the last call, as far as Spark has told how many records they had."""
+    def _finished(self) -> list[_RanBatch]:
+        """The batches that ended since the last call, as far as Spark has reported them."""
+        finished = []
         with self._lock:
-            ran = list(self._ran)
-        told = []
-        for one in ran:
-            progress = self._progress.take(one.number)
-            if progress is None:
-                break
-            self._done += progress.records
-            told.append(replace(one, batch=replace(one.batch, records=progress.records)))
-        with self._lock:
-            for _ in told:
-                self._ran.popleft()
-        return [one for one in told if one.batch.records]  # Spark begins with an empty one
+            self._take_progress()
+            while self._ran and self._newest is not None and self._ran[0].number <= self._newest.number:
+                one = self._ran.popleft()
+                progress = self._reported.pop(one.number, None)
+                if progress is None:  # Spark has forgotten it
+                    continue
+                self._done += progress.records
+                batch = replace(one.batch, records=progress.records, trigger_seconds=progress.seconds)
+                finished.append(replace(one, batch=batch))
+        return [one for one in finished if one.batch.records]  # Spark begins with an empty one
+
+    def _take_progress(self) -> None:
+        """Take what Spark reports, at the start of each batch as well: it keeps the last hundred batches only."""
+        if self._progress is None:
+            return
+        for progress in self._progress.new():
+            self._reported[progress.number] = self._newest = progress
+        while len(self._reported) > REMEMBERED_BATCHES:
+            del self._reported[min(self._reported)]
 
     def _arrivals(self) -> tuple[float | None, float | None]:
         """The backlog, and the records per second that came since the last call: what was done, and what waits more."""
-        now, last = self.now(), self._progress.last
-        backlog = self._backlog = None if last is None else self.graph.source.backlog(last.offset, now)
+        now, newest = self.now(), self._newest
+        backlog = self._backlog = None if newest is None else self.graph.source.backlog(newest.sources[0].end, now)
         offered = None if backlog is None else self._done + backlog
         before, since = self._offered, self._offered_at
         self._offered, self._offered_at = offered, now
@@ -271,20 +290,23 @@ class MicroBatchEngine(SparkEngine):
         self._read_until = now
         plan = self.plan()
         idle = {name: OperatorSample(plan[name], 0.0, 0.0, 0.0, queue=0.0) for name in self.topology.names}
-        return [Sample(t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0)]
+        return [Sample(
+            t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0.0,
+            executors=self.slots.executors(),
+        )]  # fmt: skip
 
-    def _measured(self, ran: _Ran) -> Batch:
+    def _measured(self, ran: _RanBatch) -> MicroBatch:
         """The batch with what its stages and its records show."""
-        work: dict[str, Work] = {}
+        work: dict[str, OperatorWork] = {}
         for segment, jobs, counted in ran.jobs:
-            stages = self._reader.stages(jobs)
+            stages = self._reader.of_jobs(jobs)
             if not stages:
                 return ran.batch
             # The parts are counted where they are; one instance counts the whole by itself.
             trailing = 1 if counted is not None and ran.batch.plan[segment.name] > 1 else 0
             work |= attribute(self._links(segment), stages, counted, trailing)
         for name, seconds in ran.measured_inside.items():
-            work[name] = replace(work[name], useful_seconds=seconds, shared_seconds=seconds / ran.batch.plan[name])
+            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / ran.batch.plan[name])
         if not ran.created:
             return replace(ran.batch, work=work)
         created = np.array(ran.created) / 1e6

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import SparkSession
@@ -23,9 +23,9 @@ from penstock.control.clock import Stopwatch
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Topology
 from penstock.spark.engine import SparkEngine
-from penstock.spark.executors.executors import Executor
-from penstock.spark.measure.query_monitor import JOB, QueryMonitor
-from penstock.spark.measure.stage_work import StageWork
+from penstock.spark.executors.slots import FixedSlots, SlotSupplier
+from penstock.spark.measure.query_monitor import QueryMonitor
+from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_writer
 from penstock.spark.native.state_checkpoint import PARTITIONS, Checkpoint, Underway
 from penstock.spark.settings import settings_for_a_moment
@@ -89,13 +89,15 @@ class NativeEngine(SparkEngine):
         checkpoint: str,
         *,
         batch_seconds: float | None = None,
+        slots: SlotSupplier | None = None,
     ) -> None:
         """Nothing is started yet.
 
         build          makes the query for a session and a plan
         batch_seconds  from one batch to the next; None: the trigger that the query has
+        slots          where slots come from; None: those that the application has
         """
-        super().__init__(topology)
+        super().__init__(topology, slots or FixedSlots(spark))
         self.changes: deque[RepartitionCost] = deque(maxlen=KEPT)
         self._spark = spark
         self._build = build
@@ -103,6 +105,7 @@ class NativeEngine(SparkEngine):
         self._batch_seconds = batch_seconds
         self._query: StreamingQuery | None = None
         self._monitor: QueryMonitor | None = None
+        self._stages = StageReader(spark.sparkContext)
         self._changing = threading.Lock()
 
     @property
@@ -185,9 +188,7 @@ class NativeEngine(SparkEngine):
     def read(self) -> Sequence[Sample]:
         _refuse_ended(self.query)
         assert self._monitor is not None
-        return [
-            replace(sample, operators={STATE: sample.operators[JOB]}, executors=None) for sample in self._monitor.read()
-        ]
+        return self._monitor.read()
 
     # ------------------------------------------------------------------------------------------------------------
 
@@ -214,10 +215,10 @@ class NativeEngine(SparkEngine):
         if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
             query.stop()
             raise PenstockError(NO_FILE_SINK)
-        work = StageWork(self._spark.sparkContext, str(query.runId))
-        slots = [Executor(id=STATE, slots=partitions)]
         self._query, self._plan = query, Plan({STATE: partitions})
-        self._monitor = QueryMonitor(query, work, lambda: slots, self._clock)
+        self._monitor = QueryMonitor(
+            query, self._stages, self, slots=lambda: partitions, executors=self.slots.executors, name=STATE
+        )
 
     def _stop(self) -> None:
         query = self.query

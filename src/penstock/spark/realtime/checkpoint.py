@@ -1,13 +1,13 @@
 """What a query's checkpoint says of Kafka: how far the query will have read when it starts again.
 
-Real-time mode writes its checkpoint beside the data's way: a batch whose end was told may be missing in it when a query
-is stopped just then, and one whose end was not told may be there. Only the checkpoint knows where the next run begins.
+Real-time mode writes its checkpoint asynchronously: a batch whose end was reported may be missing in it when a query is
+stopped just then, and one whose end was not reported may be there. The next run begins where the checkpoint says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +41,18 @@ def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
 
 
 def read_offsets(text: str) -> dict[str, int]:
-    """The sums of the offsets in an entry of Spark's offset log.
+    """The records of each topic before an entry of Spark's offset log.
 
     >>> read_offsets('v1\\n{"batchTimestampMs":0}\\n{"clicks":{"0":40,"1":2}}')
     {'clicks': 42}
     """
-    totals = {}
-    for line in text.splitlines()[2:]:  # version, metadata, then a line for each source
-        totals.update({topic: sum(partitions.values()) for topic, partitions in json.loads(line).items()})
-    return totals
+    return records_by_topic(map(json.loads, text.splitlines()[2:]))  # version, metadata, then a line for each source
+
+
+def records_by_topic(offsets: Iterable[Mapping[str, Mapping[str, int]] | None]) -> dict[str, int]:
+    """The records of each topic before Kafka's offsets of its partitions.
+
+    >>> records_by_topic([{"clicks": {"0": 40, "1": 2}}, None])
+    {'clicks': 42}
+    """
+    return {topic: sum(partitions.values()) for offset in offsets for topic, partitions in (offset or {}).items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pyspark.sql import SparkSession
@@ -18,16 +18,16 @@ from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.graph import Graph
-from penstock.spark.realtime.change import Change
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
 from penstock.spark.realtime.quiet import hush_stopped_tasks
 from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import Rescale, Restart
+from penstock.spark.realtime.restart_cost import RestartCost
 from penstock.spark.realtime.segment_query import SegmentQuery
-from penstock.spark.realtime.slots import NotEnoughSlotsError, available_slots
 from penstock.spark.realtime.windows import Windows, late_after
 from penstock.spark.realtime.wiring import wire
 from penstock.spark.topics.growth import Growth
@@ -61,23 +61,20 @@ class RealTimeEngine(SparkEngine):
         checkpoint: str,
         *,
         batch_seconds: float = 5.0,
-        slots: int | None = None,
-        ask_for_slots: Callable[[int], bool] = lambda slots: False,
+        slots: SlotSupplier | None = None,
         internal_partitions: int = 1,
         metering: bool = True,
     ) -> None:
-        """Checks everything and starts nothing.
+        """Everything is checked, and nothing is started yet.
 
-        slots                tasks that can run at once; None: counted when it matters
-        ask_for_slots        is told how many slots a plan needs when there are too few; says whether they came
-        internal_partitions  of each topic between segments; a reader holds a slot for each
+        batch_seconds        the length of a batch
+        slots                where slots come from; None: those that the application has
+        internal_partitions  partitions of each topic between segments; a reader holds a slot for each
         metering             without it nothing is known of operators and latency; for comparisons
         """
-        super().__init__(graph.topology(self.actuation))
+        super().__init__(graph.topology(self.actuation), slots or FixedSlots(spark))
         self._spark = spark
         self._batch_seconds = batch_seconds
-        self._slots = slots
-        self._ask_for_slots = ask_for_slots
         self._internal_partitions = internal_partitions
         wirings = wire(graph, dry_runs, checkpoint)
         self._queries = [SegmentQuery(spark, graph, wiring, batch_seconds, metering) for wiring in wirings]
@@ -92,7 +89,7 @@ class RealTimeEngine(SparkEngine):
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
         self.unfinished = 0  # records at the sinks that come again if the job, now stopped, is started again
-        self.changes: deque[Change] = deque(maxlen=REMEMBERED_CHANGES)
+        self.changes: deque[RestartCost] = deque(maxlen=REMEMBERED_CHANGES)
 
     # The life of a job -----------------------------------------------------------------------------------------
 
@@ -105,7 +102,7 @@ class RealTimeEngine(SparkEngine):
             if query.wiring.hands_on is not None:
                 self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
         self._open_books()
-        self._make_room(plan)
+        self.slots.require(self.slots_needed(plan))
         try:
             for query in self._queries:
                 query.start(plan)
@@ -150,7 +147,7 @@ class RealTimeEngine(SparkEngine):
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
         self._look()
-        return self._windows.read(self.now(), self.plan())
+        return self._windows.read(self.now(), self.plan(), self.slots.executors())
 
     def apply(self, plan: Plan) -> None:
         """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
@@ -161,10 +158,10 @@ class RealTimeEngine(SparkEngine):
             before, t, known = self.plan(), self.now(), self.duplicates
             touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
             if touched:
-                self._make_room(plan)
+                self.slots.require(self.slots_needed(plan))
                 restarts = self._rescale(touched, plan)
                 silences = [r.silence_seconds for r in restarts if r.silence_seconds is not None]
-                self.changes.append(Change(
+                self.changes.append(RestartCost(
                     t=t, before=before, after=plan, segments=tuple(r.query.segment.name for r in restarts),
                     stop_seconds=max(r.stop_seconds for r in restarts),
                     start_seconds=max(r.start_seconds for r in restarts),
@@ -175,8 +172,8 @@ class RealTimeEngine(SparkEngine):
             self._plan = plan
 
     def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
-        # Whoever was asked for slots may know more than Spark does yet.
-        before, available = self.plan(), max(self._available(), self.slots_needed(plan))
+        # The plan's slots were required before: there are as many, even if Spark does not count them all yet.
+        before, available = self.plan(), max(self.slots.slots(), self.slots_needed(plan))
 
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
@@ -202,14 +199,6 @@ class RealTimeEngine(SparkEngine):
 
     def _slots_of(self, query: SegmentQuery, plan: Plan) -> int:
         return query.readers + sum(plan[name] for name in query.segment.operators)
-
-    def _available(self) -> int:
-        return available_slots(self._spark) if self._slots is None else self._slots
-
-    def _make_room(self, plan: Plan) -> None:
-        needed = self.slots_needed(plan)
-        if needed > self._available() and not self._ask_for_slots(needed):
-            raise NotEnoughSlotsError(needed, self._available())
 
     # Watch -----------------------------------------------------------------------------------------------------
 

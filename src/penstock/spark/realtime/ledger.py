@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.spark.realtime.batch import Batch
+from penstock.spark.realtime.segment_batch import SegmentBatch
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.topics.growth import Growth
 
@@ -39,16 +39,16 @@ class Ledger:
 
     def __init__(self, wiring: Wiring, consumed: Mapping[str, int], started: float, remembered: int = 100) -> None:
         self.wiring = wiring
-        self.batches: deque[Batch] = deque(maxlen=remembered)
+        self.batches: deque[SegmentBatch] = deque(maxlen=remembered)
         self.records_in = 0
         self.records_out = 0
         self.began_at = dict(consumed)
         self._consumed = dict(consumed)
         self._resumed_at = started  # since then the output is that of the running batch
         self._reached = 0.0  # the farthest that a stopped batch had come, in records consumed
-        self._typical: Batch | None = None  # the newest one with records: its costs and ratios
+        self._typical: SegmentBatch | None = None  # the newest one with records: its costs and ratios
 
-    def add(self, batches: Iterable[Batch]) -> None:
+    def add(self, batches: Iterable[SegmentBatch]) -> None:
         for batch in batches:
             if batch.began_at is not None:  # the end of the batch before it may never have been told
                 self.settle(batch.began_at)
@@ -121,7 +121,7 @@ class Ledger:
         return max(0.0, sum(filter(None, lengths)) - sum(consumed.values()) - since)
 
 
-def operators_of(batch: Batch) -> dict[str, OperatorFlow]:
+def operators_of(batch: SegmentBatch) -> dict[str, OperatorFlow]:
     """Each operator takes what the one before it emitted.
 
     Time inside an operator is exact where it waits, but leaves out what Spark does to move records in and out of it;

@@ -19,10 +19,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
+from penstock.spark.measure.accumulators import Gathered, Remembered, SumAccumulator, worked_out
 from penstock.spark.measure.chance import one_in
 from penstock.spark.measure.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.measure.stamp import CREATED, STAMP, TAKEN
-from penstock.spark.measure.tally import Gathered, Remembered, Tally, worked_out
 
 TIMED = 500
 """Records of a batch, and up to twice as many, if it has them. Four times as many cost some tenths of a percent more of
@@ -47,8 +47,8 @@ class Meter:
         """The operators that are not plain."""
         self._one_in = Remembered(spark, FIRST_ONE_IN)
         self._started = {name: Remembered(spark) for name in operators}
-        self._out = {name: _Read(Tally(spark)) for name in operators}
-        self._inside = {name: _Read(Tally(spark)) for name in operators}
+        self._out = {name: _Read(SumAccumulator(spark)) for name in operators}
+        self._inside = {name: _Read(SumAccumulator(spark)) for name in operators}
         self._latency = {kind: Gathered(spark) for kind in SINCE}
 
     # Into the plan ---------------------------------------------------------------------------------------------
@@ -84,8 +84,8 @@ class Meter:
 
     def _left(self, session: SparkSession, name: str, timed: Column) -> Column:
         started = self._started[name].value
-        timed = timed & self._inside[name].tally.adding(nanoseconds(session) - started)
-        return self._out[name].tally.adding(F.when((started == NOT_TIMED) | timed, 1).cast("long"))
+        timed = timed & self._inside[name].accumulator.adding(nanoseconds(session) - started)
+        return self._out[name].accumulator.adding(F.when((started == NOT_TIMED) | timed, 1).cast("long"))
 
     def _came(self, session: SparkSession) -> Column:
         event, processing = (
@@ -124,15 +124,15 @@ def _behind(frame: DataFrame, condition: Column) -> DataFrame:
 
 
 class _Read:
-    """A tally, and how much of it has been read."""
+    """A sum, and how much of it has been read."""
 
-    def __init__(self, tally: Tally) -> None:
-        self.tally = tally
+    def __init__(self, accumulator: SumAccumulator) -> None:
+        self.accumulator = accumulator
         self._sum, self._count = 0, 0
 
     def more(self) -> tuple[int, int]:
         """What was added since the last call: the sum, and of how many values."""
-        total, count = self.tally.sum, self.tally.count
+        total, count = self.accumulator.sum, self.accumulator.count
         more = total - self._sum, count - self._count
         self._sum, self._count = total, count
         return more

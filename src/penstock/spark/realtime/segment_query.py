@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,10 +16,12 @@ from penstock.model import Latency, Plan
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka, message
 from penstock.spark.measure.jvm_clock import now
+from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
-from penstock.spark.realtime.batch import Batch, Metered
+from penstock.spark.realtime.checkpoint import records_by_topic
 from penstock.spark.realtime.meter import Meter
-from penstock.spark.realtime.stage_cpu import cpu_seconds
+from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
 from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
@@ -72,7 +72,9 @@ class SegmentQuery:
         self._milliseconds = round(1000 * batch_seconds)
         self._meter = Meter(spark, wiring.metered) if metering else None
         self._query: StreamingQuery | None = None
-        self._seen = -1
+        self._progress: ProgressReader | None = None
+        self._stages = StageReader(spark.sparkContext)
+        self._committed = -1  # batches up to this one are not run again
         self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
         self.readers = 1  # partitions of all topics that it reads
@@ -96,6 +98,7 @@ class SegmentQuery:
         self.started_at, self._first = time.time(), None
         with settings_for_a_moment(self._spark, settings):
             self._query = prepared.start()
+        self._progress = ProgressReader(self._query, self._committed)
 
     def prepare(self, plan: Plan) -> DataStreamWriter:
         """All that can be done for a start before it: a segment that is to be restarted runs on meanwhile."""
@@ -112,8 +115,8 @@ class SegmentQuery:
             self._query.stop()
 
     def rewind(self, batch: int) -> None:
-        """After a stop, when its batches have been read: those after this one will be run again, and told again."""
-        self._query, self._seen = None, batch
+        """After a stop, when its batches have been read: those after this one will be run again, and reported again."""
+        self._query, self._progress, self._committed = None, None, batch
 
     @property
     def running(self) -> bool:
@@ -132,15 +135,11 @@ class SegmentQuery:
         progress = self._query._jsq.lastProgress() if self._query is not None else None
         return -1 if progress is None else int(progress.batchId())
 
-    def new_batches(self) -> list[Batch]:
+    def new_batches(self) -> list[SegmentBatch]:
         """The batches that ended since the last call."""
-        query = self._query
-        if query is None or self.last_batch <= self._seen:
-            return []
-        fresh = [json.loads(p.json()) for p in query._jsq.recentProgress() if p.batchId() > self._seen]
-        self._seen = fresh[-1]["batchId"]
-        if self._first is None:
-            self._first = fresh[0]["batchId"]
+        fresh = [] if self._progress is None else self._progress.new()
+        if fresh and self._first is None:
+            self._first = fresh[0].number
         return [self._batch(progress) for progress in fresh]
 
     def _input(self) -> DataFrame:
@@ -171,40 +170,41 @@ class SegmentQuery:
             del options["topic"]  # each record says itself where it goes
         return options
 
-    def _batch(self, progress: dict[str, Any]) -> Batch:
-        start = datetime.fromisoformat(progress["timestamp"]).timestamp()
+    def _batch(self, progress: BatchProgress) -> SegmentBatch:
         latency: dict[str, Latency | None] = {}
         if self._meter is not None:
             latency = self._meter.latency()
-            self._meter.expect(progress["numInputRows"])
-        return Batch(
-            number=progress["batchId"],
-            warm_up=progress["batchId"] == self._first,
-            start=start,
-            end=start + progress["batchDuration"] / 1000,
-            records_in=progress["numInputRows"],
-            began_at=_read_by(progress, "startOffset") or None,
-            consumed=_read_by(progress, "endOffset"),
+            self._meter.expect(round(progress.records))
+        return SegmentBatch(
+            number=progress.number,
+            warm_up=progress.number == self._first,
+            start=progress.start,
+            end=progress.end,
+            records_in=round(progress.records),
+            began_at=records_by_topic(source.start for source in progress.sources) or None,
+            consumed=records_by_topic(source.end for source in progress.sources),
             operators=self._operators(progress),
             processing=latency.get("processing"),
             event=latency.get("event"),
         )
 
-    def _operators(self, progress: dict[str, Any]) -> dict[str, Metered]:
-        names, meter, records = self.segment.operators, self._meter, progress["numInputRows"]
-        cpu = cpu_seconds(self._spark, progress["runId"], progress["batchId"], len(names)) or (None,) * len(names)
+    def _operators(self, progress: BatchProgress) -> dict[str, OperatorBatch]:
+        names, meter, records = self.segment.operators, self._meter, round(progress.records)
         operators = {}
-        for name, cpu_of_stage in zip(names, cpu, strict=True):
+        for name, cpu_seconds in zip(names, self._cpu_seconds(progress), strict=True):
             counted, seconds = (meter.records_out(name), meter.seconds_per_record(name)) if meter else (None, None)
             records = records if counted is None else counted
-            operators[name] = Metered(records, seconds, cpu_of_stage)
+            operators[name] = OperatorBatch(records, seconds, cpu_seconds)
         return operators
 
+    def _cpu_seconds(self, progress: BatchProgress) -> Sequence[float | None]:
+        """CPU seconds of each operator in one batch.
 
-def _read_by(progress: dict[str, Any], end: str) -> dict[str, int]:
-    """Records of each topic before the start or the end of a batch."""
-    return {
-        topic: sum(partitions.values())
-        for source in progress["sources"]
-        for topic, partitions in (source[end] or {}).items()
-    }  # fmt: skip
+        A segment is a line of stages: one that reads the topics, then one for each operator, the shuffles between them
+        included. An operator that shuffles inside has more than one stage, and nobody knows which is whose.
+        """
+        batch, operators = progress.number, len(self.segment.operators)
+        stages = self._stages.of_batches(progress.run, batch, batch).get(batch, [])
+        if len(stages) != operators + 1:
+            return (None,) * operators
+        return [stage.cpu_seconds for stage in stages[1:]]

@@ -36,19 +36,19 @@ class Windows:
         """Windows that begin before `t` are warm-up."""
         self._settled = max(self._settled, t)
 
-    def read(self, now: float, plan: Plan) -> list[Sample]:
+    def read(self, now: float, plan: Plan, executors: int | None = None) -> list[Sample]:
         """The windows that ended since the last call."""
         samples = []
         for batch in list(self._ledgers[-1].batches):
             if batch.end > self._end:
-                samples.append(self._sample(max(batch.start, self._end), batch.end, plan))
+                samples.append(self._sample(max(batch.start, self._end), batch.end, plan, executors))
                 self._end = batch.end
         if now - self._end > late_after(self._batch_seconds):
-            samples.append(self._sample(self._end, now, plan))
+            samples.append(self._sample(self._end, now, plan, executors))
             self._end = now
         return samples
 
-    def _sample(self, start: float, end: float, plan: Plan) -> Sample:
+    def _sample(self, start: float, end: float, plan: Plan, executors: int | None) -> Sample:
         seconds = end - start
         flows = {ledger.wiring.segment.name: ledger.flow(start, end, self._growth) for ledger in self._ledgers}
         first = self._ledgers[0].wiring
@@ -66,6 +66,7 @@ class Windows:
             backlog=None if None in waiting else max(w for w in waiting if w is not None),
             processing_latency_ms=processing,
             event_latency_ms=event,
+            executors=executors,
             warm_up=start < self._settled,
         )
 

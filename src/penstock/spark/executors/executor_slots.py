@@ -1,13 +1,14 @@
-"""The executors of a running application: how many, who, and how to get more or let some go.
+"""Slots from executors that come and go while the application runs.
 
-Spark has one set of calls for this, whatever the cluster manager: standalone, YARN and Kubernetes. A request names
-the total that the application should have; nobody is ever killed by it. Those who go are decommissioned: they take no
-new task, finish the ones they have, and leave.
+Spark has one set of calls for this, whatever the cluster manager: standalone, YARN and Kubernetes. A request names the
+total that the application should have, and never kills an executor. Those that go are decommissioned: they take no new
+task, finish the ones they have, and leave.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -17,18 +18,21 @@ from py4j.java_gateway import is_instance_of
 from pyspark import SparkContext
 
 from penstock.model.errors import PenstockError, check_whole
+from penstock.spark.executors.slots import NotEnoughSlotsError, SlotSupplier
 
-ASK_EVERY_SECONDS = 0.2
+WAIT_SECONDS = 120.0
+LOOK_SECONDS = 0.2
 
 
 class ExecutorsError(PenstockError):
-    """Executors cannot be changed here, or the cluster has none to give."""
+    """Executors cannot be changed, or the cluster has none to give."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executor:
     """One executor as the driver sees it.
 
+    id             its number in the application
     slots          tasks that it can run at the same time: its cores, unless spark.task.cpus says otherwise
     active_tasks   tasks that it runs now
     cached_blocks  blocks of cached data that it holds
@@ -39,27 +43,36 @@ class Executor:
     active_tasks: int = 0
     cached_blocks: int = 0
 
-    @property
-    def busy(self) -> bool:
-        return self.active_tasks > 0
 
+class ExecutorSlots(SlotSupplier):
+    """Slots by the executor: requests them, waits for them, and releases them.
 
-class Executors:
-    """The executors of one application, and the number that was last asked for.
-
-    Refuses at once, in one sentence, where they cannot be changed.
+    requested  the number of executors that was last requested; None before the first request
     """
 
-    def __init__(self, context: SparkContext) -> None:
+    def __init__(
+        self,
+        context: SparkContext,
+        *,
+        wait_seconds: float = WAIT_SECONDS,
+        holders: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        """
+        wait_seconds  how long to wait for executors
+        holders       the ids of executors that hold something, such as state: they are the last to be released
+        """
         check_context(context)
         self._context = context
         self._jvm: Any = context._jvm
         self._scala: Any = context._jsc.sc()
+        self._wait_seconds = wait_seconds
+        self._holders = holders
+        self._cancelled = threading.Event()
         self.cores_each, self.slots_each = sizes(context)
         self.requested: int | None = None
 
     def present(self) -> list[Executor]:
-        """Those that take tasks: registered, and not on their way out. Oldest first."""
+        """Those that take tasks: registered, and not being decommissioned. Oldest first."""
         backend, known = self._scala.schedulerBackend(), self._scala.statusStore().executorList(True)
         summaries = (known.apply(i) for i in range(known.size()))
         found = [
@@ -69,66 +82,78 @@ class Executors:
         ]
         return sorted(found, key=lambda executor: (len(executor.id), executor.id))
 
-    @property
     def slots(self) -> int:
         return sum(executor.slots for executor in self.present())
 
+    def executors(self) -> int:
+        return len(self.present())
+
     @property
     def most(self) -> int | None:
-        """How many the application may have by its own configuration; None where nothing limits it."""
+        """The most executors that the application's own configuration allows; None where nothing limits it."""
         cap = self._context.getConf().get("spark.cores.max")
         return None if cap is None else int(cap) // self.cores_each
 
-    @property
-    def _cores(self) -> str:
-        return "1 core" if self.cores_each == 1 else f"{self.cores_each} cores"
+    def require(self, slots: int) -> None:
+        """Request executors and wait for them. If not all come in time, those that came stay."""
+        total = max(math.ceil(slots / self.slots_each), self.executors())
+        try:
+            self.request(total)
+            self.wait_for(slots, self._wait_seconds)
+        except ExecutorsError as error:
+            self.request(max(1, self.executors()))
+            raise NotEnoughSlotsError(slots, self.slots(), str(error)) from error
+
+    def give_back(self, slots: int) -> None:
+        """Decommission the executors beyond: idle ones without state or cached data first. One stays in any case."""
+        total = max(1, math.ceil(slots / self.slots_each))
+        there = self.present()
+        leaving = leave_first(there, self._holders())[: max(0, len(there) - total)]
+        self.request(total)  # first, or the cluster would replace those who leave
+        no_host = getattr(getattr(self._jvm.scala, "None$"), "MODULE$")  # its worker stays
+        why = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", no_host)
+        for each in leaving:
+            # The target is set already; and the driver decides this, not the executor.
+            self._scala.schedulerBackend().decommissionExecutor(each.id, why, False, False)
 
     def request(self, total: int) -> None:
-        """Ask the cluster for `total` executors in all. They come when they come: see `wait_for`."""
+        """Request `total` executors from the cluster. They come later: see `wait_for`."""
         check_whole("total", total, 1)
         if self.most is not None and total > self.most:
             cap = self._context.getConf().get("spark.cores.max")
             raise ExecutorsError(
                 f"{total} executors of {self._cores} are more than spark.cores.max ({cap}) has room for; "
-                f"raise it, or ask for at most {self.most}"
+                f"raise it, or request at most {self.most}"
             )
-        nowhere = self._jvm.PythonUtils.toScalaMap({})  # no wish to be near some data
-        if not self._scala.requestTotalExecutors(total, 0, nowhere):
+        no_preference = self._jvm.PythonUtils.toScalaMap({})  # for hosts that have some data
+        if not self._scala.requestTotalExecutors(total, 0, no_preference):
             raise ExecutorsError(f"the cluster manager of {self._context.master} did not take the request for {total}")
         self.requested = total
 
-    def release(self, count: int, holders: Collection[str] = ()) -> list[str]:
-        """Let `count` executors go, and return who. Those in `holders` (say, of state) are the last to be chosen."""
-        check_whole("count", count, 1)
-        executors = self.present()
-        if count >= len(executors):
-            raise ExecutorsError(f"{count} executors cannot go: there are {len(executors)}, and one has to stay")
-        leaving = [executor.id for executor in leave_first(executors, holders)[:count]]
-        self.request(len(executors) - count)  # first, or the cluster would replace those who leave
-        no_host = getattr(getattr(self._jvm.scala, "None$"), "MODULE$")  # its worker stays
-        why = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", no_host)
-        for each in leaving:
-            # The target is set already; and it is the driver that wishes this, not the executor.
-            self._scala.schedulerBackend().decommissionExecutor(each, why, False, False)
-        return leaving
-
-    def wait_for(self, slots: int, limit: float, given_up: Callable[[], bool] = lambda: False) -> None:
-        """Return once there are `slots`; after `limit` seconds, or when `given_up` says so, raise with the reason."""
-        until = time.monotonic() + limit
-        while (there := self.slots) < slots:
-            if given_up():
-                raise ExecutorsError("nobody waits for these executors any more")
+    def wait_for(self, slots: int, limit_seconds: float) -> None:
+        """Return once there are as many slots; raises ExecutorsError with the reason after `limit_seconds`."""
+        until = time.monotonic() + limit_seconds
+        while (there := self.slots()) < slots:
             if time.monotonic() > until:
                 given, wanted = there // self.slots_each, math.ceil(slots / self.slots_each)
                 raise ExecutorsError(
-                    f"the cluster gave {given} of {wanted} executors within {limit:g} s: no worker has {self._cores} "
-                    "and the memory of an executor free, or others are served first"
+                    f"the cluster gave {given} of {wanted} executors within {limit_seconds:g} s: no worker has "
+                    f"{self._cores} and the memory of an executor free, or other applications are served first"
                 )
-            time.sleep(ASK_EVERY_SECONDS)
+            if self._cancelled.wait(LOOK_SECONDS):
+                raise ExecutorsError("the wait for executors was cancelled")
+
+    def cancel(self) -> None:
+        """End every wait for executors, now and later."""
+        self._cancelled.set()
+
+    @property
+    def _cores(self) -> str:
+        return "1 core" if self.cores_each == 1 else f"{self.cores_each} cores"
 
 
 def leave_first(executors: Collection[Executor], holders: Collection[str] = ()) -> list[Executor]:
-    """Who can go with the least loss: without state and cached data, then idle, then the youngest.
+    """The executors in the order of least loss: without state and cached data, then idle, then the youngest.
 
     >>> [e.id for e in leave_first([Executor("0", 2), Executor("1", 2, 1), Executor("2", 2, 0, 7)])]
     ['0', '1', '2']
@@ -161,7 +186,7 @@ def check_settings(master: str, settings: Mapping[str, str]) -> None:
     if master == "local" or master.startswith("local["):
         raise ExecutorsError(f"master {master} has no executors to change: it runs everything inside the driver")
     if settings.get("spark.dynamicAllocation.enabled", "").lower() == "true":
-        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: two controllers would fight each other")
+        raise ExecutorsError("spark.dynamicAllocation.enabled must be false: it is a second controller")
     if settings.get("spark.decommission.enabled", "").lower() != "true":
         raise ExecutorsError("spark.decommission.enabled must be true: executors leave by decommissioning")
     if master.startswith(("spark://", "local-cluster")):

@@ -23,7 +23,7 @@ VALUES_IN_A_CALL = 350
 two pieces, and the second waits 40 ms for the first to be acknowledged."""
 
 
-class Tally:
+class SumAccumulator:
     """How many values there were, and their sum. Whole numbers only."""
 
     def __init__(self, spark: SparkSession) -> None:

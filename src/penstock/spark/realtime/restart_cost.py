@@ -1,4 +1,4 @@
-"""What a change of a real-time job cost."""
+"""What a change of a real-time job costs: some segments are restarted."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from penstock.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One change of plan.
+class RestartCost:
+    """What one change of plan cost.
 
-    t                Unix seconds at which it was asked for
+    t                Unix seconds at which it was requested
     before, after    the plans
     segments         the segments that were restarted, by name; the others ran on
     stop_seconds     the longest time that it took to stop one of them
     start_seconds    the longest time that it took to start one again
-    silence_seconds  the longest time that one of them handed nothing on; None if there was nothing to hand on
+    silence_seconds  the longest time that one of them emitted nothing; None if there was nothing to emit
     cut_short        segments whose batch did not end in time: what it had read was read again
     duplicates       records that will come twice at the sinks because of it; None if the broker did not say
     """

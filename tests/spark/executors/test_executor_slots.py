@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.spark.executors.executors import Executor, Executors, ExecutorsError, check_settings, leave_first
+from penstock.spark.executors.executor_slots import Executor, ExecutorsError, ExecutorSlots, check_settings, leave_first
 
 pytestmark = pytest.mark.spark
 
@@ -44,7 +44,7 @@ def test_only_standalone_has_to_be_told_how_many_cores_it_may_take() -> None:
 
 def test_a_real_local_session_is_refused(spark: SparkSession) -> None:
     with pytest.raises(ExecutorsError, match="inside the driver"):
-        Executors(spark.sparkContext)
+        ExecutorSlots(spark.sparkContext)
 
 
 def test_those_with_state_or_cached_data_leave_last_and_the_idle_and_young_first() -> None:

@@ -1,0 +1,70 @@
+"""Where an engine gets its slots from. A slot is room for one task at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from penstock.model import PenstockError
+
+
+class NotEnoughSlotsError(PenstockError):
+    """A plan needs more slots than there are."""
+
+    def __init__(self, needed: int, available: int, reason: str | None = None) -> None:
+        super().__init__(needed, available, reason)
+        self.needed = needed
+        self.available = available
+        self.reason = reason
+
+    def __str__(self) -> str:
+        why = "" if self.reason is None else f": {self.reason}"
+        return f"the plan needs {self.needed} slots, but only {self.available} are available{why}"
+
+
+class SlotSupplier(ABC):
+    """Counts the slots of one application, and gets and releases them where that is possible."""
+
+    @abstractmethod
+    def slots(self) -> int:
+        """Tasks that can run at the same time now."""
+
+    @abstractmethod
+    def executors(self) -> int | None:
+        """How many executors there are; None where everything runs inside the driver."""
+
+    @abstractmethod
+    def require(self, slots: int) -> None:
+        """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be."""
+
+    @abstractmethod
+    def give_back(self, slots: int) -> None:
+        """Release what there is beyond as many slots."""
+
+
+class FixedSlots(SlotSupplier):
+    """The slots that the application has: never more and never fewer."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._scala: Any = spark.sparkContext._jsc.sc()
+
+    def slots(self) -> int:
+        return sum(self._tasks().values())
+
+    def executors(self) -> int | None:
+        return None if self._scala.isLocal() else len(self._tasks())
+
+    def require(self, slots: int) -> None:
+        if slots > (there := self.slots()):
+            raise NotEnoughSlotsError(slots, there)
+
+    def give_back(self, slots: int) -> None: ...
+
+    def _tasks(self) -> dict[str, int]:
+        """The most tasks of each executor. In local mode the driver is the only one; elsewhere it runs none."""
+        known = self._scala.statusStore().executorList(True)
+        summaries = [known.apply(i) for i in range(known.size())]
+        local: bool = self._scala.isLocal()
+        return {each.id(): each.maxTasks() for each in summaries if local or each.id() != "driver"}
