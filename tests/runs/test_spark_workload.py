@@ -13,7 +13,7 @@ def test_an_instance_is_busy_for_the_records_that_reach_it() -> None:
 
 
 def test_concurrent_operators_get_what_each_needs_and_sequential_ones_what_all_need() -> None:
-    """At 540 clicks/s enrich keeps 0.97 instances busy, sessions 1.46; a micro-batch has 0.6 of its time for them."""
+    """At 540 clicks/s enrich keeps 0.97 instances busy, sessions 1.46; 0.6 of a micro-batch goes to records."""
     concurrent = CLICKS.sized_for(540.0, Execution.CONCURRENT)
     sequential = CLICKS.sized_for(540.0, Execution.SEQUENTIAL)
 
