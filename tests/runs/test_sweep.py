@@ -62,17 +62,17 @@ def test_a_sweep_that_is_stopped_on_spark_returns_what_is_there() -> None:
             threading.Event().wait()  # for ever
         return number
 
-    heard: list[int] = []
+    done: list[int] = []
     found = spread(
-        work, range(4), open_spark=open_spark, listener=heard.append, stopped=lambda: max(heard, default=0) > 0
+        work, range(4), open_spark=open_spark, on_progress=done.append, stopped=lambda: max(done, default=0) > 0
     )
 
     assert {number: outcome.result for number, outcome in found.items()} == {0: 0}
 
 
 def test_a_sweep_that_is_stopped_in_this_process_returns_what_is_there() -> None:
-    heard: list[int] = []
-    found = spread(str, range(5), open_spark=None, listener=heard.append, stopped=lambda: len(heard) == 2)
+    done: list[int] = []
+    found = spread(str, range(5), open_spark=None, on_progress=done.append, stopped=lambda: len(done) == 2)
 
     assert [outcome.result for outcome in found.values()] == ["0", "1"]
 

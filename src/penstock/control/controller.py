@@ -20,18 +20,18 @@ SLOW_INTERVALS = 5
 
 
 class Controller:
-    """One cycle every `loop.settings.interval_seconds`. `listener` is told of each."""
+    """Runs one cycle every `loop.settings.interval_seconds`, and calls `on_cycle` with it."""
 
-    def __init__(self, loop: Loop, listener: Callable[[Cycle], None] = lambda cycle: None) -> None:
+    def __init__(self, loop: Loop, on_cycle: Callable[[Cycle], None] = lambda cycle: None) -> None:
         self.loop = loop
         self.interval_seconds = loop.settings.interval_seconds
         self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
         self.decision_ms: deque[float] = deque(maxlen=1_000)
-        self._listener = listener
+        self._on_cycle = on_cycle
         self._stopped = threading.Event()
         self._cycle_over = threading.Event()
         self._complained = False
-        self._speaking = threading.Lock()
+        self._logging = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="penstock-controller", daemon=True)
         self._watchdog = threading.Thread(target=self._watch, name="penstock-watchdog", daemon=True)
 
@@ -64,7 +64,7 @@ class Controller:
             watch = Stopwatch()
             cycle = self.loop.run_once()
             self.decision_ms.append(watch.lap_ms())
-            self._listener(cycle)
+            self._on_cycle(cycle)
             self._complained = False
         except Exception as error:
             self._complain(f"the controller fails ({sentence(error)}); the job runs on with its last plan")
@@ -81,7 +81,7 @@ class Controller:
 
     def _complain(self, text: str) -> None:
         """Say it once, until a cycle goes well again."""
-        with self._speaking:  # controller and watchdog may want to speak at once
+        with self._logging:  # controller and watchdog may want to log at the same moment
             first, self._complained = not self._complained, True
         if first:
             log.warning(text)

@@ -35,7 +35,7 @@ class Deadline:
     """Calls one function at a time, each on a thread of its own, and gives up waiting after `seconds`.
 
     A thread cannot be killed, so a call that hangs is left behind; until it returns, every further call is
-    refused at once. `seconds=None` calls directly, without a thread: right for a simulation, whose clock
+    refused immediately. `seconds=None` calls directly, without a thread: right for a simulation, whose clock
     stands still meanwhile.
     """
 

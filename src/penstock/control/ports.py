@@ -1,4 +1,4 @@
-"""The doors of the loop: what a cluster, a store and a clock must offer. The simulator and Spark stand behind them."""
+"""The ports of the loop: what a cluster, a store and a clock must offer. The simulator and Spark implement them."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ class Store(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time in seconds: Unix time on a live job, time since the start in a simulation."""
+    """Gives the time in seconds: Unix time on a live job, time since the start in a simulation."""
 
     def now(self) -> float: ...

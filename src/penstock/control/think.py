@@ -44,7 +44,7 @@ def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fre
 
 
 def learn(learner: Learner, observation: Observation, fresh: int) -> None:
-    """Show a learner each new sample in turn, as the newest of those it may see."""
+    """Show a learner each new sample, one after the other, as the newest of those it may see."""
     for later in reversed(range(min(fresh, len(observation.samples)))):
         seen = observation.samples[: len(observation.samples) - later]
         learner.learn(replace(observation, samples=seen) if later else observation)
@@ -61,7 +61,7 @@ def _learns(policy: type) -> bool:
 
 
 def forecast(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: float) -> Forecast | None:
-    """What the forecaster expects once it has learnt from the new samples; None if it cannot tell yet."""
+    """What the forecaster expects once it has learnt from the new samples; None while it cannot say."""
     try:
         teach(forecaster, fresh)
         rate = forecaster.predict(seconds_ahead)
@@ -71,12 +71,12 @@ def forecast(forecaster: Forecaster, fresh: Iterable[Sample], seconds_ahead: flo
 
 
 def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
-    """Tell a forecaster the input rates that were measured."""
+    """Let a forecaster learn the input rates that were measured."""
     for sample in samples:
         if sample.job_input_rate is not None:
             forecaster.learn(sample.end, sample.job_input_rate)
 
 
 def sentence(error: BaseException) -> str:
-    """What went wrong: our own errors speak for themselves, others need their name."""
+    """What went wrong: our own errors are sentences, others need their name."""
     return str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"

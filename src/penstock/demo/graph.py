@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 NAME = "clicks"
 ROBOTS = 10
-"""One click in so many is a robot's, and parse drops it."""
+"""One click in this many is a robot's, and parse drops it."""
 CLICKS_OF_A_SESSION = 2
-"""One click in so many opens a session, for which a record goes on."""
+"""One click in this many opens a session, for which a record goes on."""
 
 
 @dataclass(frozen=True, slots=True)

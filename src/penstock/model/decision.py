@@ -91,7 +91,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the plan should bring. None: nobody can tell from what was measured."""
+    """What the plan should bring. None where what was measured does not show it."""
 
     throughput: float | None = None
     processing_latency_ms: float | None = None
@@ -146,7 +146,7 @@ class Decision:
 
 
 def direction(before: Plan, target: Plan) -> ReasonCode:
-    """Whether a change is a growth, a shrinkage, both at once, or none."""
+    """Whether a change is a growth, a shrinkage, both, or none."""
     names = target.parallelism
     up = any(k > before.parallelism.get(name, 0) for name, k in names.items())
     down = any(k < before.parallelism.get(name, 0) for name, k in names.items())

@@ -58,7 +58,7 @@ class Observation:
     """The world at time `t` (seconds on the loop's clock).
 
     `samples` (oldest first, warm-up windows left out) and `history` (the cycles before this one, oldest
-    first) are bounded windows: the store has the rest. `workers` is empty where the cluster does not tell them.
+    first) are bounded windows: the store has the rest. `workers` is empty where the cluster does not say.
     """
 
     t: float

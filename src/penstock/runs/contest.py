@@ -72,7 +72,7 @@ class Contest:
     def run(
         self,
         open_spark: OpensSpark | None,
-        listener: Callable[[int], None] = lambda done: None,
+        on_progress: Callable[[int], None] = lambda done: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Standings:
         """Run it all on the Spark that is opened for it, or in this process if None; the results are the same."""
@@ -80,7 +80,9 @@ class Contest:
             self._compile()
         simulations = tuple(entrant.simulation for entrant in self.entrants)
         runs = list(product(range(len(self.entrants)), self.seeds))
-        found = spread(partial(_run, simulations), runs, open_spark=open_spark, listener=listener, stopped=stopped)
+        found = spread(
+            partial(_run, simulations), runs, open_spark=open_spark, on_progress=on_progress, stopped=stopped
+        )
         results: list[list[Result]] = [[] for _ in self.entrants]
         failures = []
         for number, (index, seed) in enumerate(runs):

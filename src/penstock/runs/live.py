@@ -29,10 +29,10 @@ MakesPipeline = Callable[[Source, Sink], Pipeline]
 LOOK_SECONDS = 0.2
 WARM_UP_RATE = 50.0
 START_SECONDS = 20.0
-"""A query that starts is given so long to answer before records are sent to it."""
+"""A query that starts has this many seconds to answer before records are sent to it."""
 MOST_SECONDS_A_BATCH = 2.0
-"""A batch takes the records of so many seconds at the load's peak: a job that has fallen behind works it off in batches
-that still end soon."""
+"""A batch takes at most the records of this many seconds at the load's peak: a job that has fallen behind works that
+off in batches that still end soon."""
 NOWHERE: Any = None
 """Ends for a pipeline that only shows its graph."""
 

@@ -20,7 +20,7 @@ OnCycle = Callable[[Cycle], None]
 """Called with each cycle as it ends: a progress bar, a report."""
 
 MOST_STEPS = 1_000_000
-"""From one decision to the next there are at most so many steps: the arrays of one window lie in memory."""
+"""From one decision to the next there are at most this many steps: the arrays of one window lie in memory."""
 
 
 @dataclass(frozen=True)

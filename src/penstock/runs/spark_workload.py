@@ -55,7 +55,7 @@ class SparkWorkload:
     visits: Mapping[str, float] = field(default_factory=FrozenMap)
 
     def busy(self, rate: float) -> dict[str, float]:
-        """How many instances of each operator so many source records a second keep busy."""
+        """How many instances of each operator are busy at a rate of source records."""
         return {name: rate * self.visits.get(name, 1.0) * ms / 1e3 for name, ms in self.service_ms.items()}
 
     def sized_for(self, rate: float, execution: Execution, busy: float = 0.5) -> Plan:
@@ -79,7 +79,7 @@ def scaled_down(
     peak: float,
     visits: Mapping[str, float] | None = None,
 ) -> SparkWorkload:
-    """A simulated workload on Spark: its load within so many seconds, with so many records a second at most.
+    """A simulated workload on Spark: its load compressed to `seconds`, with at most `peak` records a second.
 
     The papers' targets were for clusters. Two seconds leave room for what a change of plan costs on a laptop.
     """
@@ -96,7 +96,7 @@ def scaled_down(
 
 
 def under_load(load: Workload, job: SparkWorkload, seconds: float) -> SparkWorkload:
-    """A job under the load of another workload, within so many seconds and as high as the job's own."""
+    """A job under the load of another workload, compressed to `seconds` and as high as the job's own."""
 
     def pipeline(source: Source, sink: Sink, most: int = 12) -> Pipeline:
         made = job.pipeline(source, sink, most=most)

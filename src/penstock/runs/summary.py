@@ -75,7 +75,7 @@ class RunSummary:
 
 
 def together(windows: list[tuple[float, Latency]]) -> Latency:
-    """The latency over windows of so many records each.
+    """The latency over windows, each with its number of records.
 
     >>> together([(100, Latency(mean=10, p50=10, p95=20, p99=30)), (300, Latency(mean=30, p50=30, p95=40, p99=50))])
     Latency(mean=25.0, p50=30, p95=40, p99=50)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 LOOK_SECONDS = 0.1
-"""How often progress is told and Ctrl-C is looked for."""
+"""Progress is reported, and Ctrl-C looked for, this often."""
 
 TASKS_PER_SLOT = 20
 """Results come home with their task: enough tasks to see progress and to share the work, few enough to be cheap."""
@@ -48,13 +48,13 @@ def spread(
     runs: Sequence[T],
     *,
     open_spark: OpensSpark | None,
-    listener: Callable[[int], None] = lambda done: None,
+    on_progress: Callable[[int], None] = lambda done: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Found[R]:
     """Do `work` for each of `runs`, on the Spark that is opened for it, or one after the other in this process if None.
 
-    `listener` hears how many are done. Once `stopped` says so, what is done by then is returned; else there is an
-    outcome for every run.
+    `on_progress` is called with how many are done. Once `stopped` says so, what is done by then is returned; else there
+    is an outcome for every run.
 
     >>> found = spread(lambda n: 12 // n, [3, 0], open_spark=None)
     >>> found[0].result, found[1].failure
@@ -66,12 +66,12 @@ def spread(
             if stopped():
                 break
             found[number] = _attempt(work, run)
-            listener(len(found))
+            on_progress(len(found))
         return found
     sweep = _SparkSweep(work, runs, open_spark)
     while sweep.is_alive():
         sweep.join(LOOK_SECONDS)
-        listener(len(sweep.found))
+        on_progress(len(sweep.found))
         if stopped():
             sweep.cancel()
     if sweep.trouble is not None:
@@ -168,7 +168,7 @@ def _context(open_spark: OpensSpark) -> Iterator[SparkContext]:
         session = open_spark()
     except Py4JError as error:
         raise PenstockError(f"Spark cannot be started: {_cause(error)}") from None
-    session.sparkContext.setLogLevel("OFF")  # what goes wrong is told by the outcomes
+    session.sparkContext.setLogLevel("OFF")  # what goes wrong is in the outcomes
     try:
         yield session.sparkContext
     finally:

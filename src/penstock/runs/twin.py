@@ -18,12 +18,12 @@ LEAST_SERVICE_MS = 1e-3
 INTERVAL = "5 s"
 STEP_SECONDS = 0.25
 RESTART_SECONDS = 1.0
-"""Of a change in real time, as measured; in micro-batches a change costs nothing."""
+"""A change in real time takes about this long, as measured; in micro-batches it costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a window tells of one operator: milliseconds of work for a record, and records out for one in."""
+    """What a window shows of one operator: milliseconds of work for a record, and records out for one in."""
 
     service_ms: float
     selectivity: float
@@ -33,7 +33,7 @@ def twin(
     name: str, topology: Topology, samples: Sequence[Sample], execution: Execution, batch_seconds: float
 ) -> Job | None:
     """The job as the simulator sees it; None if no window shows what it needs. Medians: single windows are noisy."""
-    settled = [sample for sample in samples if _tells_all(sample, execution)]
+    settled = [sample for sample in samples if _shows_all(sample, execution)]
     if not settled:
         return None
     figures = {operator: [_figures(operator, sample) for sample in settled] for operator in topology.names}
@@ -74,7 +74,7 @@ def under_fixed_plan(job: Job, plan: Plan, trace: Trace, slo: Slo) -> Result:
     ).run()
 
 
-def _tells_all(sample: Sample, execution: Execution) -> bool:
+def _shows_all(sample: Sample, execution: Execution) -> bool:
     concurrent = execution is Execution.CONCURRENT
     known = all(
         o.records_in and o.useful_seconds is not None and (concurrent or o.latency_ms is not None)
@@ -98,7 +98,7 @@ def _explained(sample: Sample, execution: Execution, service: dict[str, float]) 
 
 
 def _hops(topology: Topology) -> int:
-    """From operator to operator on the longest way; the simulator hands records to roots at once."""
+    """Edges on the longest path; in the simulator records reach the roots immediately."""
     depth: dict[str, int] = {}
     for name in topology.order:
         depth[name] = 1 + max((depth[parent] for parent in topology.parents[name]), default=-1)

@@ -21,7 +21,7 @@ SETTING = "the simulator's column is the same job, load and policy with the serv
 
 
 class NothingMeasuredError(PenstockError):
-    """No window of a job on Spark told all that its twin needs."""
+    """No window of a job on Spark shows all that its twin needs."""
 
 
 def simulated(runs: Sequence[Run]) -> list[Run]:
