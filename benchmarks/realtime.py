@@ -29,8 +29,8 @@ from penstock.spark.dry_run import dry_run
 from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.realtime.quiet import hush_stopped_tasks
-from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
+from penstock.spark.realtime.log_levels import mute_stopped_tasks
+from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.broker import Broker
 from penstock.testbed.jars import connector_jars
@@ -121,7 +121,7 @@ def _by_hand(
     frame = kafka(source, servers=servers).stream(spark).select("value")
     for function in STEPS.values():
         frame = function(frame.repartition(1))
-    with settings_for_a_moment(spark, KEEP_EVERY_STAGE):
+    with temporary_settings(spark, KEEP_EVERY_STAGE):
         query = (
             frame.select("value").writeStream.format("kafka").option("kafka.bootstrap.servers", servers)
             .option("topic", sink).option("checkpointLocation", checkpoint).outputMode("update")
@@ -216,7 +216,7 @@ def opened(master: str) -> Iterator[tuple[SparkSession, Broker]]:
     with Broker() as broker:
         spark = local_session(master, jars=connector_jars())
         try:
-            hush_stopped_tasks(spark)
+            mute_stopped_tasks(spark)
             yield spark, broker
         finally:
             spark.stop()

@@ -1,6 +1,6 @@
-"""A cluster that is real: pipelines on Spark, and the engines that run them.
+"""Jobs on Spark: pipelines, native queries and attached queries, and the engines that run them.
 
-Everything a user needs is here by name; Spark itself is imported when the first of them is used.
+Everything a user needs can be imported from here; Spark itself is imported when the first of these names is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.spark.native.query import NativeQuery
     from penstock.spark.pipeline import Pipeline
 
-# No module or package beside this one bears the name of what it offers: once imported, it would stand in the way.
+# No module or package beside this one has one of these names: once imported, it would hide what is offered.
 _HOME = {
     "Function": "io.function",
     "NativeQuery": "native.query",

@@ -1,4 +1,4 @@
-"""Applies every operator to an empty frame, so that mistakes are said before anything starts."""
+"""Applies every operator to an empty frame, so that mistakes are reported before anything starts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from penstock.model import InvalidValueError
 from penstock.spark.graph import Graph, Step
 from penstock.spark.measure.python_meter import Metered, meters_found
 from penstock.spark.measure.stamp import STAMP, STAMP_TYPE
-from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
+from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
 _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}
-"""What else there is may shuffle in a stream, for its state, where it does not in the dry run."""
+"""Other physical operators may shuffle in a stream, for their state, where they do not in the dry run."""
 _SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."
-_DOORS = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
-"""Expressions behind which is other people's code, which may wait for anything."""
+_FOREIGN = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
+"""Expressions that call code outside Spark, which may wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class DryRun:
     input, output  the columns of its frames
     python         the physical operator that needs Python workers; None: it is native
     exchanges      shuffles inside the operator, beside the one in front of it
-    filters        whether it has a filter, which the optimiser would carry through the shuffle in front of it
+    filters        whether it has a filter, which the optimiser would move through the shuffle in front of it
     narrow         whether it is sure to be one stage, behind the shuffle in front of it
-    plain          whether it only selects, by Spark's own functions: a record that comes leaves as one, and never waits
+    plain          whether it only selects, by Spark's own functions: each record leaves as one record, and none waits
     meters         its Python functions that measure themselves
     """
 
@@ -98,14 +98,14 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
 
 
 def _empty(spark: SparkSession, schema: StructType) -> DataFrame:
-    """A frame without rows that the optimiser cannot see to be empty, and so leaves the operators in the plan."""
+    """A frame without rows. The optimiser does not see that it is empty, and leaves the operators in the plan."""
     return spark.createDataFrame(spark.sparkContext.emptyRDD(), schema)
 
 
 def _physical_nodes(frame: DataFrame) -> list[str]:
     """The names of the physical operators; none where Spark cannot plan the frame as a batch."""
     try:
-        with settings_for_a_moment(frame.sparkSession, KEEP_EVERY_STAGE):
+        with temporary_settings(frame.sparkSession, KEEP_EVERY_STAGE):
             plan: str = frame._jdf.queryExecution().executedPlan().toString()
     except Exception:  # some stateful operators exist in streams only, and those are native
         return []
@@ -122,7 +122,7 @@ def _plain(frame: DataFrame) -> bool:
         return False
     selected = json.dumps([node.get("projectList") for node in operator])
     expressions = re.findall(r'"class": "([^"$]+)', selected)
-    return all(name.startswith(_SPARKS_OWN) and name.rpartition(".")[2] not in _DOORS for name in expressions)
+    return all(name.startswith(_SPARKS_OWN) and name.rpartition(".")[2] not in _FOREIGN for name in expressions)
 
 
 def _first_line(error: BaseException) -> str:

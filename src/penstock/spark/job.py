@@ -19,7 +19,7 @@ log = logging.getLogger("penstock")
 
 
 def ignore(cycle: Cycle) -> None:
-    """Nobody wants to know of the cycles."""
+    """Does nothing with a cycle."""
 
 
 class RunningJob:
@@ -44,7 +44,7 @@ class RunningJob:
         return self.engine.wait(seconds)
 
     def stop(self) -> None:
-        """Stop the controller first, then the job: nobody changes a job that is being stopped."""
+        """Stop the controller first, then the job, so that no change is made to a job that is being stopped."""
         self.controller.stop()
         self.engine.stop()
         self._store.close()

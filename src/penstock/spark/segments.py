@@ -1,8 +1,8 @@
 """Cuts a pipeline into linear pieces: at every fan-out and at every fan-in.
 
-Both engines work on segments. In micro-batches a segment is one Spark job over the stages of its operators, and what
-it hands on is kept for the batch, so nothing is computed twice. In real time a segment is one query, and what it
-hands on is a topic, so a segment can change without its neighbours.
+Both engines work on segments. In micro-batches a segment is one Spark job over the stages of its operators, and its
+output is kept for the batch, so nothing is computed twice. In real time a segment is one query, and its output is a
+topic, so a segment can change without its neighbours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from penstock.spark.io.endpoints import Sink
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Operators one behind the other.
+    """Operators in a line, each of which feeds the next one only.
 
     operators  their names, in the order of the flow
     after      the operators whose output the first one reads; none: the source
@@ -30,7 +30,7 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """That of its last operator: what the segment hands on is this operator's output."""
+        """The name of its last operator, whose output is that of the segment."""
         return self.operators[-1]
 
 

@@ -12,7 +12,7 @@ KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.c
 
 
 @contextmanager
-def settings_for_a_moment(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+def temporary_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """A query keeps the settings it was started under; the session gets its own back."""
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():

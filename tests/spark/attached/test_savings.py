@@ -67,7 +67,7 @@ def test_windows_that_missed_a_target_are_counted() -> None:
 def test_before_the_first_decision_there_is_nothing_to_report() -> None:
     report = savings(Mode.MONITOR).report(["the files source does not report its lag"])
     assert (report.saved, report.violated, report.seconds) == (None, None, 0)
-    assert str(report).endswith("cannot see: the files source does not report its lag")
+    assert str(report).endswith("note: the files source does not report its lag")
 
 
 def test_only_the_last_cycles_are_kept_but_all_are_counted() -> None:

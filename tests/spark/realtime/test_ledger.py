@@ -23,7 +23,7 @@ def wiring(name: str, reads: tuple[str, ...], writes: str, after: tuple[str, ...
     return Wiring(
         segment=Segment((name,), after, () if ends else ("more",), (OUT,) if ends else ()),
         source=Kafka(reads[0], "here:9092"), reads=reads, schema=None,
-        hands_on=None if ends else Kafka(writes, "here:9092"), journey=name, metered=(name,),
+        internal_sink=None if ends else Kafka(writes, "here:9092"), latency_at=name, metered=(name,),
         checkpoint=f"there/{name}",
     )  # fmt: skip
 

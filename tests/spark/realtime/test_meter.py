@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from penstock.spark.measure.accumulators import VALUES_IN_A_CALL, Gathered, Remembered, SumAccumulator
 from penstock.spark.measure.jvm_clock import nanoseconds, now
 from penstock.spark.measure.stamp import STAMP, stamped
-from penstock.spark.microbatch.creation import LOOKED_AT, TimesOfCreation
+from penstock.spark.microbatch.creation import SAMPLED, TimesOfCreation
 from penstock.spark.realtime.meter import TIMED, Meter, latency_of
 
 pytestmark = pytest.mark.spark
@@ -111,13 +111,13 @@ def test_more_is_gathered_than_fits_one_call(spark: SparkSession) -> None:
     assert sorted(sample.taken()) == list(range(2 * VALUES_IN_A_CALL + 1))
 
 
-def test_a_few_hundred_times_of_creation_are_looked_at_whatever_the_size_of_a_batch(spark: SparkSession) -> None:
+def test_a_few_hundred_times_of_creation_are_sampled_whatever_the_size_of_a_batch(spark: SparkSession) -> None:
     times, seen = TimesOfCreation(spark), []
     for records in (50_000, 50_000, 300, 300):
-        run(times.looked_at(numbers(spark, records)))
+        run(times.sampled(numbers(spark, records)))
         seen.append(len(times.taken()))
     assert 10 < seen[0] < 100  # nobody knows the size of the first: one in a thousand
-    assert LOOKED_AT / 3 < seen[1] < 3 * LOOKED_AT
+    assert SAMPLED / 3 < seen[1] < 3 * SAMPLED
     assert seen[2] < 30  # as if it had as many as the one before it
     assert seen[3] == 300
 

@@ -26,8 +26,8 @@ def test_pauses_grow_with_failures_in_a_row_and_a_finished_batch_ends_the_row() 
 def test_a_segment_that_only_fails_is_given_up() -> None:
     repair = Repair(cast("Any", Query()))
     for failure in range(1, FAILURES_IN_A_ROW + 1):
-        assert not repair.is_hopeless
+        assert not repair.is_given_up
         repair.is_due(0.0)
         repair.is_due(1e9)
         assert repair.failures == failure
-    assert repair.is_hopeless
+    assert repair.is_given_up

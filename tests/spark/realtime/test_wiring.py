@@ -92,7 +92,7 @@ def test_segments_are_joined_by_topics_and_latency_is_measured_at_the_end(spark:
     assert left.reads == right.reads == read.writes
     assert join.reads == (*left.writes, *right.writes)
     assert join.writes == ("counts",)
-    assert [wiring.journey for wiring in (read, left, right, join)] == [None, None, None, "join"]
+    assert [wiring.latency_at for wiring in (read, left, right, join)] == [None, None, None, "join"]
     assert len({wiring.checkpoint for wiring in (read, left, right, join)}) == 4
     assert all(topic.startswith("penstock-my_job-") for topic in join.reads)
 
@@ -104,7 +104,7 @@ def test_an_operator_that_drops_the_stamp_is_named(spark: SparkSession, caplog: 
     job.sink(COUNTS, after="count")
     with caplog.at_level(logging.WARNING, "penstock"):
         [wiring] = wire(job, dry_run(spark, job), "there")
-    assert wiring.journey == "parse"
+    assert wiring.latency_at == "parse"
     assert [record.getMessage() for record in caplog.records] == [
         "operator count drops the column `stamp`: latency is measured before it"
     ]

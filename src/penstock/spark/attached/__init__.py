@@ -1,1 +1,1 @@
-"""Steering a query that somebody else wrote and started."""
+"""Steers a micro-batch query that its owner wrote and started, by its executors."""

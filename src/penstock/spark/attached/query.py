@@ -1,4 +1,4 @@
-"""Penstock for a query that already runs: three lines in an existing job, nothing else changed."""
+"""Penstock beside a query that already runs: three lines in an existing job, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from penstock.spark.measure.trigger import trigger_of_query
 from penstock.stores import open_store
 
 DEFAULTS: SteeringOptions = {"mode": "monitor", "interval": "30 s"}
-"""Somebody else's query is watched until its owner says more, and executors take their time to come."""
+"""A query that is not ours is only watched unless its owner says otherwise, and executors take seconds to come."""
 
 
 class Attached:
-    """A query under watch. `report` may be printed at any time; `detach` leaves the query as it is."""
+    """A query that Penstock is attached to. `report` may be printed at any time; `detach` leaves the query as it is."""
 
     def __init__(
         self, query: StreamingQuery, monitor: QueryMonitor, slots: ExecutorSlots, loop: Loop, savings: Savings
@@ -44,31 +44,31 @@ class Attached:
         self._controller.start()
 
     def detach(self) -> None:
-        """Stop watching. The query runs on, with the executors that it has."""
+        """Stop measuring and deciding. The query runs on, with the executors that it has."""
         self._slots.cancel()
         self._controller.stop()
 
     def report(self) -> Report:
-        """What it did or would do, what that saves, and what it cannot see."""
-        return self._savings.report(self._cannot_see())
+        """What was or would be changed, what that saves, and what was not measured."""
+        return self._savings.report(self._notes())
 
     def _on_cycle(self, cycle: Cycle) -> None:
         self._savings.add(cycle)
         if not self._query.isActive:
             self._controller.stop()
 
-    def _cannot_see(self) -> list[str]:
-        spots = [
+    def _notes(self) -> list[str]:
+        notes = [
             f"{source} does not report its lag: backlog and event latency are not measured, and the input rate is "
             "what the query takes, not what is offered"
             for source in self._monitor.sources_without_lag
         ]
         if self._slo.statistic != "mean":
-            spots.append(f"progress events give means only, so the {self._slo.statistic} of the target is the mean")
+            notes.append(f"progress events give means only, so the {self._slo.statistic} of the target is the mean")
         slots, tasks = self._savings.slots, self._monitor.most_tasks
         if tasks is not None and tasks < slots:
-            spots.append(f"no stage has more than {tasks} tasks, so {slots - tasks} of {slots} slots stay idle")
-        return spots
+            notes.append(f"no stage has more than {tasks} tasks, so {slots - tasks} of {slots} slots stay idle")
+        return notes
 
 
 def attach(

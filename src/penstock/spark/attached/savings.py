@@ -1,4 +1,4 @@
-"""What an attached job takes, and what it would take if Penstock had its way."""
+"""What an attached job takes, and what it would take under the plans that were decided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEPT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What became of a query since Penstock was attached to it.
+    """What happened to a query since Penstock was attached to it.
 
     cycles                the last decisions, oldest first
     changes               how often the number of executors was changed
@@ -21,7 +21,7 @@ class Report:
     decided_core_seconds  what those would have taken that were decided on; the same in active mode, but for delays
     most_core_seconds     what the job would have taken with all the executors that it may have
     violated              share of the measured windows that missed a target; None if nothing was measured
-    cannot_see            what the query does not tell, in sentences
+    notes                 what the figures leave out, in sentences
     """
 
     mode: Mode
@@ -32,7 +32,7 @@ class Report:
     decided_core_seconds: float
     most_core_seconds: float
     violated: float | None
-    cannot_see: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def saved(self) -> float | None:
@@ -59,7 +59,7 @@ class Report:
             lines.append(f"{took}: {_less(self.saved)}")
         if self.violated is not None:
             lines.append(f"{self.violated:.0%} of the measured windows missed a target")
-        return "\n".join((*lines, *(f"cannot see: {spot}" for spot in self.cannot_see)))
+        return "\n".join((*lines, *(f"note: {note}" for note in self.notes)))
 
 
 def _less(saved: float) -> str:
@@ -71,7 +71,7 @@ def _less(saved: float) -> str:
 
 
 class Savings:
-    """Adds up what the cycles cost as they end, whatever a store keeps of them."""
+    """Adds up what the cycles cost as they end."""
 
     def __init__(self, slo: Slo, mode: Mode, cores_each: int, most: int) -> None:
         self._slo = slo
@@ -85,10 +85,10 @@ class Savings:
 
     @property
     def slots(self) -> int:
-        """What the job had at the last decision; asked for even when Spark is gone."""
+        """The slots that the job had at the last decision; known even when Spark has ended."""
         return self._cycles[-1].before.widest if self._cycles else 0
 
-    def report(self, cannot_see: Sequence[str] = ()) -> Report:
+    def report(self, notes: Sequence[str] = ()) -> Report:
         seconds = self._cycles[-1].t - self._first_t if self._first_t is not None else 0.0
         return Report(
             mode=self._mode,
@@ -99,7 +99,7 @@ class Savings:
             decided_core_seconds=self._decided,
             most_core_seconds=self._most * self._cores_each * seconds,
             violated=self._missed / self._windows if self._windows else None,
-            cannot_see=tuple(cannot_see),
+            notes=tuple(notes),
         )
 
     def add(self, cycle: Cycle) -> None:

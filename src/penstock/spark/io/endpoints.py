@@ -1,4 +1,4 @@
-"""What a source and a sink must offer to stand at the ends of a pipeline."""
+"""The interface of a source and of a sink."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 @runtime_checkable
 class Source(Protocol):
-    """Where records come from. `created` is the column that says when a record came into being."""
+    """Where records come from. `created` is the column that says when a record was created."""
 
     @property
     def created(self) -> str: ...
@@ -23,14 +23,14 @@ class Source(Protocol):
         """The unbounded frame of its records."""
 
     def backlog(self, offset: Any, now: float) -> float | None:
-        """Records that wait beyond an offset, as the progress of a query shows it; None: it cannot be said."""
+        """Records that wait beyond an offset, as the progress of a query shows it; None: not known."""
 
 
 @runtime_checkable
 class Sink(Protocol):
-    """Where records go. One that `reads_again` may take more than one action; the others must not."""
+    """Where records go. One that `reads_again` may run more than one action on a frame; the others must not."""
 
     reads_again: ClassVar[bool]
 
     def write(self, frame: DataFrame, batch: int) -> None:
-        """Put one batch away. The same batch may come again after a crash: it must count once."""
+        """Write one batch. The same batch may come again after a crash: it must count once."""

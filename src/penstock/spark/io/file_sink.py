@@ -13,7 +13,7 @@ FORMATS = ("csv", "json", "orc", "parquet")
 
 
 def files(path: str, format: str = "parquet") -> Files:
-    """Files below `path`, in any file system that Spark knows; the batch becomes a column when they are read."""
+    """Files below `path`, in any file system that Spark can write to; the batch becomes a column when they are read."""
     return Files(path, format)
 
 

@@ -1,4 +1,4 @@
-"""A sink that is a function of the user's."""
+"""A sink that calls a function of the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True)
 class Function:
-    """Hands each batch and its number to a function, which may read the frame as often as it likes.
+    """Hands each batch and its number to a function, which may read the frame several times.
 
     The same number may come again after a crash: the function must see to it that it counts once.
     """

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -29,9 +28,9 @@ from penstock.model import FrozenMap, InvalidValueError
 from penstock.spark.measure.stamp import STAMP
 from penstock.spark.topics.offsets import Offsets
 
-# A broker that goes away comes back: the connector's own patience (three tries, one second apart) is too short.
-PATIENCE = {"fetchOffset.numRetries": "60", "fetchOffset.retryIntervalMs": "500"}
-# Clients that ask again soon see the broker soon.
+# A broker that goes away comes back: the connector's own retries (three, one second apart) end too soon.
+RETRIES = {"fetchOffset.numRetries": "60", "fetchOffset.retryIntervalMs": "500"}
+# Clients that reconnect soon see the broker soon.
 RECONNECT = {"kafka.reconnect.backoff.ms": "50", "kafka.reconnect.backoff.max.ms": "500"}
 
 
@@ -78,20 +77,20 @@ class Kafka:
 
     def reader(self, spark: SparkSession, topics: Iterable[str]) -> DataStreamReader:
         """A reader of these topics of the same brokers."""
-        options = {"startingOffsets": "earliest", "failOnDataLoss": "true", **PATIENCE, **RECONNECT, **self.options}
+        options = {"startingOffsets": "earliest", "failOnDataLoss": "true", **RETRIES, **RECONNECT, **self.options}
         return (
             spark.readStream.format("kafka").options(**options)
             .option("kafka.bootstrap.servers", self.servers).option("subscribe", ",".join(topics))
         )  # fmt: skip
 
-    def backlog(self, offset: Any, now: float) -> float | None:
-        """Records in the topic beyond those that a query has read; None while the brokers are away."""
+    def backlog(self, offset: Mapping[str, Mapping[str, int]], now: float) -> float | None:
+        """Records in the topic beyond those that a query has read; None while the brokers do not answer."""
         ends = _offsets(self.servers).ends([self.topic])
-        read: Mapping[str, int] = (json.loads(offset) if isinstance(offset, str) else offset).get(self.topic, {})
-        return None if ends is None else float(max(0, ends[self.topic] - sum(read.values())))
+        read = sum(offset.get(self.topic, {}).values())
+        return None if ends is None else float(max(0, ends[self.topic] - read))
 
     def write(self, frame: DataFrame, batch: int) -> None:
-        """Append one batch. Kafka keeps no account of batches: after a crash one may be appended twice."""
+        """Append one batch. Kafka does not know batches: after a crash one may be appended twice."""
         as_messages(frame).write.format("kafka").options(**self.writer_options).save()
 
     @property
@@ -113,7 +112,7 @@ def _offsets(servers: str) -> Offsets:
 
 
 def as_messages(frame: DataFrame) -> DataFrame:
-    """What goes to Kafka of a frame."""
+    """The messages that a frame becomes in Kafka."""
     return frame.select(*message(frame))
 
 

@@ -1,7 +1,7 @@
-"""A source that replays a load curve: records with times of creation, as if they had come from Kafka.
+"""A source that replays a load curve: records with times of creation, with the columns of Kafka's.
 
 It needs no broker. The offset says when the replay began and how many records were taken since, so a job that starts
-again goes on where it stopped, and what came into being meanwhile waits for it.
+again goes on where it stopped, and what was created meanwhile waits for it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Ids = npt.NDArray[np.int64]
 Values = Callable[[Ids], Sequence[bytes]]
 
 
-class Curve(Protocol):
-    """Rates in records per second at growing times, straight lines in between, as `penstock.simulator.trace.Trace`."""
+class LoadCurve(Protocol):
+    """Rates in records per second at growing times, straight lines in between, as `penstock.load.trace.Trace`."""
 
     @property
     def times(self) -> Sequence[float]: ...
@@ -48,7 +48,7 @@ def plain_values(ids: Ids) -> Sequence[bytes]:
 
 
 def replay(
-    curve: Curve,
+    curve: LoadCurve,
     values: Values = plain_values,
     *,
     partitions: int = 2,
@@ -85,21 +85,21 @@ class Replay:
         ends = np.array(self.times) - self.times[0]
         pieces = max(1, math.ceil(ends[-1] / GRID_SECONDS))
         seconds = np.union1d(np.linspace(0.0, ends[-1], pieces + 1), ends)
-        middles = (seconds[1:] + seconds[:-1]) / 2  # exact for straight lines, and blind to the jump at a step
+        middles = (seconds[1:] + seconds[:-1]) / 2  # exact for straight lines, and at a step as well
         counts = np.concatenate([[0.0], np.cumsum(np.interp(middles, ends, self.rates) * np.diff(seconds))])
         return seconds, counts
 
     @property
     def total(self) -> int:
-        """All records that there will ever be."""
+        """All records of the curve."""
         return int(self._cumulative[1][-1] + 1e-9)
 
     def count(self, seconds: float) -> int:
-        """Records that came into being within so many seconds of the beginning."""
+        """Records that are created within as many seconds of the beginning."""
         return int(np.interp(seconds, *self._cumulative) + 1e-9)
 
     def created_at(self, ids: Ids) -> npt.NDArray[np.float64]:
-        """Seconds after the beginning at which the records of these numbers came into being."""
+        """Seconds after the beginning at which the records of these numbers are created."""
         seconds, counts = self._cumulative
         at: npt.NDArray[np.float64] = np.interp(ids + 1.0, counts, seconds)
         return at

@@ -1,12 +1,12 @@
 """Objects that generated code calls for each record: sums that reach the driver, and numbers that a task remembers.
 
 Spark has a verb for measuring a stream, `observe`, but it is a node of the plan that breaks the generated code in two
-and looks at every record through slower code: some 0.4 µs each, as much as a cheap operator takes. A call inside the
+and passes every record through slower code: some 0.4 µs each, as much as a cheap operator takes. A call inside the
 generated code takes a few nanoseconds, and none where there is no value. What a task adds to a sum reaches the driver
 when the task ends; what a task that was killed had added never does.
 
-Everything here is a condition that always holds. It is declared not to be deterministic, so Spark asks it once for
-each record, where it stands, and moves no filter past it.
+Everything here is a condition that always holds. It is declared not to be deterministic, so Spark evaluates it once
+for each record, where it stands, and moves no filter past it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SumAccumulator:
 
     def adding(self, value: Column) -> Column:
         """Adds the value; nulls are left out."""
-        return _calling(self._spark, self._accumulator, "add", value, answer="id")
+        return _calling(self._spark, self._accumulator, "add", value, result="id")
 
     @property
     def sum(self) -> int:
@@ -54,7 +54,7 @@ class Gathered:
 
     def adding(self, value: Column) -> Column:
         """Adds the value; nulls are left out."""
-        return _calling(self._spark, self._accumulator, "add", value, answer="id")
+        return _calling(self._spark, self._accumulator, "add", value, result="id")
 
     def taken(self) -> list[int]:
         """Takes out what has come. What comes at this very moment may be lost: it is a sample."""
@@ -85,19 +85,19 @@ class Remembered:
 
     def setting(self, value: Column) -> Column:
         """Remembers the value; nulls leave it as it was."""
-        return _calling(self._spark, self._number, "setTime", value, answer="getTime")
+        return _calling(self._spark, self._number, "setTime", value, result="getTime")
 
     @property
     def value(self) -> Column:
-        return _answer(self._spark, _object(self._spark, self._number), "getTime")
+        return _result(self._spark, _object(self._spark, self._number), "getTime")
 
 
 def worked_out(frame: DataFrame, since: DataFrame) -> Column:
     """A condition that always holds, and for which all columns have to be there that `since` did not have yet.
 
-    Generated code puts off what is deterministic until it is asked for: the work of an operator that only selects would
-    be done behind whatever is put behind the operator. Columns that it only hands on are left alone, so that those that
-    nobody needs any more are not carried along for this.
+    Generated code puts off what is deterministic until it is needed: the work of an operator that only selects would
+    be done behind whatever is put behind the operator. Columns that it only passes through are left alone: those that
+    are not needed any more are not carried along for this.
     """
     jvm: Any = frame.sparkSession.sparkContext._jvm
     before, after = (each._jdf.queryExecution().analyzed().outputSet() for each in (since, frame))
@@ -113,13 +113,13 @@ def _registered(spark: SparkSession, kind: str) -> Any:
     return accumulator
 
 
-def _calling(spark: SparkSession, called: Any, method: str, value: Column, answer: str) -> Column:
-    """Calls the method with the value. What the object answers then is never -1, but the optimiser cannot know."""
+def _calling(spark: SparkSession, called: Any, method: str, value: Column, result: str) -> Column:
+    """Calls the method with the value. What the object returns then is never -1, which the optimiser does not know."""
     jvm: Any = spark.sparkContext._jvm
     # "Initialise a bean" means: call these methods of an object, each with its value, unless that is null.
     calls = jvm.scala.collection.immutable.Map.Map1(method, _bridge(jvm).expression(value._jc))
     bean = jvm.org.apache.spark.sql.catalyst.expressions.objects.InitializeJavaBean(_object(spark, called), calls)
-    return _answer(spark, bean, answer) != -1
+    return _result(spark, bean, result) != -1
 
 
 def _object(spark: SparkSession, known: Any) -> Any:
@@ -128,12 +128,12 @@ def _object(spark: SparkSession, known: Any) -> Any:
     return jvm.org.apache.spark.sql.catalyst.expressions.Literal(known, kind)
 
 
-def _answer(spark: SparkSession, asked: Any, method: str) -> Column:
-    """What a method without arguments returns, a whole number."""
+def _result(spark: SparkSession, called: Any, method: str) -> Column:
+    """The whole number that a method without arguments returns."""
     jvm: Any = spark.sparkContext._jvm
     nothing = scala_object(jvm.scala.collection.immutable, "Nil")
     call = jvm.org.apache.spark.sql.catalyst.expressions.objects.Invoke(
-        asked,
+        called,
         method,
         scala_object(jvm.org.apache.spark.sql.types, "LongType"),
         nothing,  # arguments

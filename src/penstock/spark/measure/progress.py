@@ -39,7 +39,7 @@ class BatchProgress:
 
     number   as Spark counts them
     run      the run of the query
-    start    Unix seconds at which it began and looked what its sources had
+    start    Unix seconds at which it began, and read the latest offsets of its sources
     seconds  seconds that it took, planning and committing included
     sources  what it took from each source
     """

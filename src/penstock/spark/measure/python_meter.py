@@ -35,7 +35,7 @@ class Metered:
 
     @property
     def useful_seconds(self) -> float:
-        """In all tasks that have ended so far; driver only."""
+        """Useful seconds of all tasks that have ended so far; known in the driver only."""
         return 0.0 if self._seconds is None else self._seconds.value
 
     def __call__(self, *arguments: Any) -> Any:
@@ -81,7 +81,7 @@ class Metered:
             self._seconds.add(seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """On its way to a worker: from now on it reports, and whoever builds the frame is told of it."""
+        """Called on its way to a worker: from now on it reports, and `meters_found` has it."""
         context = SparkContext._active_spark_context
         if self._seconds is None and context is not None:
             self._seconds = context.accumulator(0.0)
@@ -98,7 +98,7 @@ def metered(function: Callable[..., Any]) -> Metered:
 
 @contextmanager
 def meters_found() -> Iterator[list[Metered]]:
-    """Those that are sent to workers by frames built inside."""
+    """The metered functions that frames built inside send to workers."""
     found: list[Metered] = []
     token = _found.set(found)
     try:

@@ -1,1 +1,1 @@
-"""The micro-batch engine: operators in turn, a change with every batch."""
+"""The micro-batch engine: operators run sequentially, and a change takes effect with the next batch."""

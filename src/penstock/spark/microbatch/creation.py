@@ -1,4 +1,4 @@
-"""Looks at the times of creation of a batch's records: at a few hundred of them, whatever the size of the batch."""
+"""Samples the times of creation of a batch's records: a few hundred of them, whatever the size of the batch."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from penstock.spark.measure.accumulators import Gathered, Remembered
 from penstock.spark.measure.chance import one_in
 from penstock.spark.measure.stamp import CREATED, STAMP
 
-LOOKED_AT = 600
-"""Records of a batch, about, if it has as many."""
+SAMPLED = 600
+"""About this many records of a batch are sampled, if it has as many."""
 
 FIRST_ONE_IN = 1_000
-"""Of the first batch, which may be all that has waited for days: nobody knows its size before it is over."""
+"""The share of the first batch, which may be all that has waited for days: its size is not known before it is over."""
 
 
 class TimesOfCreation:
-    """Of one batch after the other."""
+    """Samples one batch after the other."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._gathered = Gathered(spark)
         self._one_in = FIRST_ONE_IN
-        self._told_one_in = Remembered(spark, FIRST_ONE_IN)
-        chosen = one_in(spark, self._told_one_in.value)
+        self._one_in_tasks = Remembered(spark, FIRST_ONE_IN)
+        chosen = one_in(spark, self._one_in_tasks.value)
         # Made once: to make a column takes milliseconds.
-        self._looking = self._gathered.adding(F.when(chosen, F.unix_micros(F.col(f"{STAMP}.{CREATED}"))))
+        self._sampling = self._gathered.adding(F.when(chosen, F.unix_micros(F.col(f"{STAMP}.{CREATED}"))))
 
-    def looked_at(self, frame: DataFrame) -> DataFrame:
-        """The same records; some of them tell their time as they go by."""
-        return frame.where(self._looking)
+    def sampled(self, frame: DataFrame) -> DataFrame:
+        """The same records; the times of some are kept as they pass."""
+        return frame.where(self._sampling)
 
     def taken(self) -> tuple[int, ...]:
-        """Of the batch that is over, in microseconds. The next one is looked at as if it had as many records."""
+        """The times of the batch that is over, in microseconds. The next one is sampled as if it were as large."""
         times = tuple(self._gathered.taken())
-        self._one_in = max(1, len(times) * self._one_in // LOOKED_AT)
-        self._told_one_in.set(self._one_in)
+        self._one_in = max(1, len(times) * self._one_in // SAMPLED)
+        self._one_in_tasks.set(self._one_in)
         return times

@@ -1,6 +1,7 @@
 """The micro-batch engine: the frames are built anew for each batch, so a change takes effect at the next one.
 
-No restart, nothing lost, and any operator will do. The operators of a batch take turns on the same slots.
+There is no restart, nothing is lost, and any operator can run. The operators of a batch run sequentially on the same
+slots.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE
 
 WARM_UP_BATCHES = 2
-"""Python workers start when a slot is first used, and Spark compiles what it has not seen: these are slow."""
+"""The first batches after a change are slow: Python workers start when a slot is first used, and Spark compiles what it
+has not seen."""
 
 REMEMBERED_BATCHES = 1_000
 MEASURED_BATCHES = 3
@@ -44,11 +46,11 @@ batches show what all are like."""
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
-"""Spark knows a batch that was cut off by these words. It looks for them with a regular expression that overflows the
-stack on the long text that a cut-off call really leaves."""
+"""Spark recognises an interrupted batch by this text. It searches for it with a regular expression that overflows the
+stack on the long text that an interrupted call really leaves."""
 
 SETTINGS = {
-    "spark.sql.adaptive.enabled": "false",  # which would cut a job into many
+    "spark.sql.adaptive.enabled": "false",  # it would cut a job into many
     **KEEP_EVERY_STAGE,
 }
 
@@ -108,9 +110,9 @@ class MicroBatchEngine(SparkEngine):
         self._warming = WARM_UP_BATCHES
         self._created = TimesOfCreation(spark)
         self._measured_at = self._measure_after = 0.0  # seconds: when last, and how long after that again
-        # Columns that every batch needs are made once: to make one takes milliseconds.
+        # Columns that every batch needs are made once: making one takes milliseconds.
         self._stamp = stamp(graph.source.created, now(spark))
-        self._wall = F.spark_partition_id() >= 0
+        self._barrier = F.spark_partition_id() >= 0
         self._read_until = self._offered_at = self.now()
         self._done = 0.0
         self._backlog: float | None = None
@@ -138,12 +140,12 @@ class MicroBatchEngine(SparkEngine):
         self._progress = ProgressReader(self._query)
 
     def stop(self) -> None:
-        """After the batch that runs, if it ends in time: one that is cut off runs again at the next start."""
+        """Stop after the batch that runs, if it ends in time: one that is interrupted runs again at the next start."""
         if self._query is None:
             return
         self._stopping = True
         self._between_batches.wait(STOP_SECONDS)
-        with _silent_gateway():
+        with _muted_gateway():
             self._query.stop()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -153,14 +155,14 @@ class MicroBatchEngine(SparkEngine):
     # The ports -------------------------------------------------------------------------------------------------------
 
     def apply(self, plan: Plan) -> None:
-        """The next batch runs under it."""
+        """The next batch runs under `plan`."""
         plan.check(self.topology)
         with self._lock:
             self._plan, self._warming = plan, WARM_UP_BATCHES
 
     @property
     def backlog(self) -> float | None:
-        """Records that waited in the source when the monitor last looked."""
+        """Records that waited in the source at the last `read`."""
         return self._backlog
 
     def read(self) -> Sequence[Sample]:
@@ -198,13 +200,13 @@ class MicroBatchEngine(SparkEngine):
         began = self.now()
         for key, value in SETTINGS.items():
             frame.sparkSession.conf.set(key, value)
-        # Not before the query's own plan ends, which hands on whole records: here a stamp that nobody reads, and every
-        # other such column, is left out by the optimiser.
+        # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
+        # other column, that is not used.
         frame = frame.withColumn(STAMP, self._stamp)
         measured = self._metering and began - self._measured_at >= self._measure_after
         if measured:
             self._measured_at = began
-            frame = self._created.looked_at(frame)
+            frame = self._created.sampled(frame)
         inside = self._measured_inside()
         kept: dict[str, DataFrame] = {}
         try:
@@ -232,9 +234,9 @@ class MicroBatchEngine(SparkEngine):
             step = self.graph.steps[name]
             frame = frame.repartition(plan[name], *step.key)
             if self._dry_runs[name].filters:
-                # What is not deterministic is a wall in the optimiser's way: it would carry the operator's filters
-                # through the shuffle in front of it, to run them with the parallelism of another.
-                frame = frame.where(self._wall)
+                # The optimiser would carry the operator's filters through the shuffle in front of it, to run them with
+                # the parallelism of another. It does not move them past a condition that is not deterministic.
+                frame = frame.where(self._barrier)
             frame = step.function(frame)
         counted = None
         with self._reader.tagged(f"penstock-{self.graph.name}-{number}-{segment.name}") as found:
@@ -272,7 +274,7 @@ class MicroBatchEngine(SparkEngine):
             del self._reported[min(self._reported)]
 
     def _arrivals(self) -> tuple[float | None, float | None]:
-        """The backlog, and the records per second that came since the last call: what was done, and what waits more."""
+        """The backlog, and the records per second that came since the last call, done or waiting."""
         now, newest = self.now(), self._newest
         backlog = self._backlog = None if newest is None else self.graph.source.backlog(newest.sources[0].end, now)
         offered = None if backlog is None else self._done + backlog
@@ -283,7 +285,7 @@ class MicroBatchEngine(SparkEngine):
         return backlog, max(0.0, (offered - before) / (now - since))
 
     def _idle(self, since: float, backlog: float | None, input_rate: float | None) -> Sequence[Sample]:
-        """Nothing ended. If nothing waits either, the job has nothing to do, and that is a measurement too."""
+        """No batch ended. If nothing waits either, the job is idle, and that is a measurement too."""
         now = self.now()
         if backlog != 0 or now <= since:
             return ()
@@ -302,7 +304,7 @@ class MicroBatchEngine(SparkEngine):
             stages = self._reader.of_jobs(jobs)
             if not stages:
                 return ran.batch
-            # The parts are counted where they are; one instance counts the whole by itself.
+            # Each instance counts its own records, and one more stage adds them up; one instance needs none.
             trailing = 1 if counted is not None and ran.batch.plan[segment.name] > 1 else 0
             work |= attribute(self._links(segment), stages, counted, trailing)
         for name, seconds in ran.measured_inside.items():
@@ -330,8 +332,8 @@ class MicroBatchEngine(SparkEngine):
 
 
 @contextmanager
-def _silent_gateway() -> Iterator[None]:
-    """A batch that is cut off is no error worth a page of text."""
+def _muted_gateway() -> Iterator[None]:
+    """An interrupted batch is no error worth a page of text."""
     gateway = logging.getLogger("py4j.clientserver")
     gateway.disabled = True
     try:
@@ -341,7 +343,7 @@ def _silent_gateway() -> Iterator[None]:
 
 
 def _spread(count: int, wanted: int) -> set[int]:
-    """Places spread evenly over a row, the last one among them.
+    """Indices spread evenly over a sequence, the last one among them.
 
     >>> sorted(_spread(10, 4)), sorted(_spread(2, 4))
     ([1, 4, 7, 9], [0, 1])

@@ -1,7 +1,7 @@
 """Runs a stateful native query and changes the partitions of its state: a clean stop, a repartition, a new start.
 
-The query is given as a function of the plan; the engine starts it, since only it knows when. All stateful operators of
-one query share one number of partitions, so to the loop they are one operator.
+The query is given as a function of the plan, and the engine starts it, after each change again. All stateful operators
+of one query share one number of partitions, so to the loop they are one operator.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_writer
 from penstock.spark.native.state_checkpoint import PARTITIONS, Checkpoint, Underway
-from penstock.spark.settings import settings_for_a_moment
+from penstock.spark.settings import temporary_settings
 
 log = logging.getLogger("penstock")
 
@@ -39,7 +39,7 @@ STATE = "state"
 
 WAIT_SECONDS = 1.0
 LOOK_SECONDS = 0.005
-"""How often a batch is asked whether it has ended: the next one begins at once if records wait."""
+"""How often to look whether a batch has ended: the next one begins immediately if records wait."""
 
 KEPT = 100
 
@@ -49,20 +49,20 @@ NO_ROCKSDB = (
     "Spark repartitions no other state"
 )
 NO_FILE_SINK = (
-    "the file sink cannot follow a repartition, which is a batch that it never hears of: "
+    "the file sink fails after a repartition, which is a batch that it has not seen: "
     "write with foreachBatch, one folder for each batch"
 )
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-"""A batch then writes down what it changed, and not all of its state: the first one after a change as well."""
+"""With it a batch writes what it changed, and not all of its state: the first batch after a change as well."""
 
 
 class QueryEndedError(PenstockError):
-    """The query failed or was stopped by somebody else."""
+    """The query failed, or it was stopped elsewhere."""
 
 
 @dataclass(frozen=True)
 class RepartitionCost:
-    """Seconds that a change took: until the running batch had ended, for the state, until the query was started."""
+    """The seconds that a change took: to stop after the running batch, to repartition the state, to start again."""
 
     before: int
     after: int
@@ -150,7 +150,7 @@ class NativeEngine(SparkEngine):
             ended = query.awaitTermination(left)  # type: ignore[arg-type]  # it takes fractions too
             if ended and self._changing.acquire(timeout=left):
                 self._changing.release()
-                if query is self._query:  # else it was a change that ended it
+                if query is self._query:  # else a change ended it
                     return True
         return False
 
@@ -169,7 +169,7 @@ class NativeEngine(SparkEngine):
         watch = Stopwatch()
         self._stop()
         try:
-            if not self._checkpoint.whole:  # the next batch was quicker than we were
+            if not self._checkpoint.whole:  # the next batch had already begun
                 self._finish_batch()
             stopped = watch.lap_ms()
             self._checkpoint.begin(change)
@@ -205,9 +205,9 @@ class NativeEngine(SparkEngine):
         return writer.option("checkpointLocation", self._checkpoint.location)
 
     def _started(self, partitions: int, writer: DataStreamWriter) -> StreamingQuery:
-        """A query takes the settings of its session along when it starts."""
+        """A query keeps the settings that its session has when it starts."""
         changelog = self._spark.conf.get(CHANGELOG, None) or "true"
-        with settings_for_a_moment(self._spark, {PARTITIONS: str(partitions), CHANGELOG: changelog}):
+        with temporary_settings(self._spark, {PARTITIONS: str(partitions), CHANGELOG: changelog}):
             return writer.start()
 
     def _run(self, partitions: int, writer: DataStreamWriter | None = None) -> None:
@@ -228,7 +228,7 @@ class NativeEngine(SparkEngine):
         query.stop()
 
     def _finish_batch(self) -> None:
-        """Run the batch that was broken off, and no other: only a whole checkpoint can be repartitioned."""
+        """Run the batch that was interrupted, and no other: only a whole checkpoint can be repartitioned."""
         partitions = self.plan()[STATE]
         self._started(partitions, self._writer(partitions).trigger(once=True)).awaitTermination()
 

@@ -1,4 +1,4 @@
-"""What a user writes for a stateful query: a function of the plan. Penstock starts it, steers it, and moves its state.
+"""What a user writes for a stateful query: a function of the plan. Penstock starts it and steers it.
 
 def sessions(spark, plan):
     bids = spark.readStream.schema(SCHEMA).parquet("s3://...")

@@ -1,4 +1,4 @@
-"""A streaming checkpoint: which batches are whole, how many partitions its state has, and how they become others.
+"""A streaming checkpoint: which batches are whole, and how many partitions its state has and gets.
 
 Files are reached as Spark reaches them, so a checkpoint may lie wherever Spark can write.
 """
@@ -20,7 +20,7 @@ ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
 class RepartitionError(PenstockError):
-    """The state keeps the partitions that it has."""
+    """Spark cannot repartition the state: it keeps the partitions that it has."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The real-time engine: operators at once, segments joined by topics, a change by restart."""
+"""The real-time engine: operators run concurrently, topics join the segments, and a change restarts some of them."""

@@ -1,7 +1,7 @@
 """Counts the records that come twice because queries were stopped.
 
 Kafka has no undo: what a stopped batch had written stays, and is written again when the batch is read again. So
-whatever a topic holds beyond the output of finished batches, at the moment when nobody writes, will come twice.
+whatever a topic holds beyond the output of finished batches, at the moment when no query writes, will come twice.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from penstock.spark.realtime.ledger import Ledger
 
 
 class Duplicates:
-    """Keeps the account for all topics that a job writes. They must be the job's own."""
+    """Counts for all topics that a job writes. No other job may write to them."""
 
     def __init__(self, ledgers: Sequence[Ledger], lengths: Mapping[str, int]) -> None:
         self._ledgers = ledgers
@@ -20,9 +20,9 @@ class Duplicates:
         self._by_topic = {topic: 0 for ledger in ledgers for topic in ledger.wiring.writes}
 
     def count(self, ledger: Ledger, lengths: Mapping[str, int]) -> None:
-        """`ledger`'s query has just been stopped, and its finished batches are booked."""
+        """Call it when `ledger`'s query has just been stopped, and its finished batches are in the ledger."""
         for topic in ledger.wiring.writes:
-            # The account is of everything since the start, so it also sets right what an earlier one saw too early.
+            # Counted since the start, so it also corrects an earlier count that came too early.
             self._by_topic[topic] = max(0, lengths[topic] - self._lengths[topic] - ledger.records_out)
 
     @property

@@ -1,7 +1,7 @@
-"""The real-time engine: Spark's real-time mode over Kafka, operators at once, each with a parallelism of its own.
+"""The real-time engine: Spark's real-time mode over Kafka. Operators run concurrently, each with its own parallelism.
 
-One streaming query for each segment, joined by internal topics. A change restarts the segments that it touches, right
-after the end of a batch and from the same checkpoint: nothing is lost, little is done twice, and both are counted.
+Each segment is one streaming query, and internal topics join them. A change restarts the segments that it touches,
+right after the end of a batch and from the same checkpoint: nothing is lost, and what is done twice is counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from penstock.spark.graph import Graph
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
-from penstock.spark.realtime.quiet import hush_stopped_tasks
+from penstock.spark.realtime.log_levels import mute_stopped_tasks
 from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import Rescale, Restart
 from penstock.spark.realtime.restart_cost import RestartCost
@@ -44,7 +44,7 @@ class ChangeFailedError(PenstockError):
 
 
 class JobFailedError(PenstockError):
-    """A segment failed again and again."""
+    """A segment failed several times in a row."""
 
 
 class RealTimeEngine(SparkEngine):
@@ -84,7 +84,7 @@ class RealTimeEngine(SparkEngine):
         self._ledgers: dict[str, Ledger] = {}
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
         self._changing = threading.RLock()
-        self._reading = threading.Lock()  # of batches: each is booked once
+        self._reading = threading.Lock()  # of batches: each is added to its ledger once
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
@@ -94,14 +94,14 @@ class RealTimeEngine(SparkEngine):
     # The life of a job -----------------------------------------------------------------------------------------
 
     def start(self, plan: Plan) -> None:
-        """Make the internal topics, start every segment, and keep watch over them."""
+        """Create the internal topics, start every segment, and restart those that fail."""
         plan.check(self.topology)
         self._plan = plan
-        hush_stopped_tasks(self._spark)
+        mute_stopped_tasks(self._spark)
         for query in self._queries:
-            if query.wiring.hands_on is not None:
-                self._offsets.create(query.wiring.hands_on.topic, self._internal_partitions)
-        self._open_books()
+            if query.wiring.internal_sink is not None:
+                self._offsets.create(query.wiring.internal_sink.topic, self._internal_partitions)
+        self._open_ledgers()
         self.slots.require(self.slots_needed(plan))
         try:
             for query in self._queries:
@@ -118,11 +118,11 @@ class RealTimeEngine(SparkEngine):
         with self._changing:
             if not self._ended.is_set():
                 self._ended.set()
-                came_twice = self._duplicates.at_sinks
+                before = self._duplicates.at_sinks
                 for query in self._queries:
                     query.stop()
-                    self._book_stop(query)
-                self.unfinished = max(0, self._duplicates.at_sinks - came_twice)
+                    self._account_for_stop(query)
+                self.unfinished = max(0, self._duplicates.at_sinks - before)
         if self._watch.is_alive():
             self._watch.join()
 
@@ -131,7 +131,6 @@ class RealTimeEngine(SparkEngine):
         return not self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the job ends, so long at most; True if it has ended. Raises what ended it, if that is an error."""
         ended = self._ended.wait(seconds)
         if self.failure is not None:
             raise JobFailedError(self.failure)
@@ -146,7 +145,7 @@ class RealTimeEngine(SparkEngine):
 
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
-        self._look()
+        self._read_topics()
         return self._windows.read(self.now(), self.plan(), self.slots.executors())
 
     def apply(self, plan: Plan) -> None:
@@ -178,13 +177,13 @@ class RealTimeEngine(SparkEngine):
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
 
-        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._book_stop)
+        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._account_for_stop)
         try:
             rescale.run(touched)
         except Exception as error:
             for restart in rescale.restarts:
                 restart.query.stop()
-                self._book_stop(restart.query)
+                self._account_for_stop(restart.query)
                 restart.query.start(before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
@@ -202,8 +201,8 @@ class RealTimeEngine(SparkEngine):
 
     # Watch -----------------------------------------------------------------------------------------------------
 
-    def _open_books(self) -> None:
-        """Begin all accounts at what the topics and the checkpoints say now."""
+    def _open_ledgers(self) -> None:
+        """Begin all ledgers at what the topics and the checkpoints say now."""
         lengths, begins = self._offsets.ends(self._topics), self._offsets.begins(self._topics)
         if lengths is None or begins is None:
             raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
@@ -219,8 +218,8 @@ class RealTimeEngine(SparkEngine):
         self._duplicates = Duplicates(ledgers, lengths)
         self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
 
-    def _book_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
-        """Book what counts of a stopped query's work, and what it wrote beyond that; returns the topics' lengths."""
+    def _account_for_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
+        """Add to its ledger what a stopped query has finished, count what it wrote beyond; returns the lengths."""
         ledger, lengths, at = self._ledgers[query.segment.name], self._offsets.ends(self._topics), self.now()
         if lengths is not None:
             self._growth.add(at, lengths)
@@ -233,7 +232,7 @@ class RealTimeEngine(SparkEngine):
             self._duplicates.count(ledger, lengths)
         return lengths
 
-    def _look(self) -> None:
+    def _read_topics(self) -> None:
         with self._reading:
             for query in self._queries:
                 self._ledgers[query.segment.name].add(query.new_batches())
@@ -248,32 +247,32 @@ class RealTimeEngine(SparkEngine):
         return self.now() - since > late_after(self._batch_seconds)
 
     def _keep_watch(self) -> None:
-        """Looks at the topics all the time, and starts again what has failed."""
+        """Reads the lengths of the topics periodically, and restarts segments that have failed."""
         repairs = [Repair(query) for query in self._queries]
         while not self._ended.wait(min(0.5, self._batch_seconds / 5)):
             try:
-                self._look()
+                self._read_topics()
                 for repair in repairs:
-                    self._mend(repair)
-            except Exception as error:  # the job runs on without being watched for a moment
-                log.warning("the watch over the job stumbled: %s", sentence(error))
+                    self._repair(repair)
+            except Exception as error:  # the job runs on
+                log.warning("the job could not be watched for a moment: %s", sentence(error))
 
-    def _mend(self, repair: Repair) -> None:
+    def _repair(self, repair: Repair) -> None:
         if repair.query.running or not self._changing.acquire(blocking=False):
-            return  # a change under way looks after its segments itself
+            return  # a change under way restarts its segments itself
         try:
             if repair.query.running or self._ended.is_set():
                 return
             if self._offsets.ends(self._topics) is None or not repair.is_due(self.now()):
-                return  # without a broker it would fail again, and that would not be its own fault
+                return  # without a broker it would fail again, through no fault of its own
             why = repair.query.failure
-            self._book_stop(repair.query)
-            if repair.is_hopeless:
-                self.failure = f"{repair.query.segment.name} fails again and again: {why}"
+            self._account_for_stop(repair.query)
+            if repair.is_given_up:
+                self.failure = f"{repair.query.segment.name} failed {repair.failures} times in a row: {why}"
                 log.error(self.failure)
                 threading.Thread(target=self.stop, name="penstock-stop").start()
                 return
-            log.warning("%s failed and is started again: %s", repair.query.segment.name, why)
+            log.warning("%s failed and is restarted: %s", repair.query.segment.name, why)
             repair.query.start(self.plan())
             self._windows.settle_until(self.now())
         finally:

@@ -1,4 +1,4 @@
-"""What a segment has done so far: its finished batches, and what can be told while one is still running."""
+"""What a segment has done so far: its finished batches, and what is known while one is still running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.spark.topics.growth import Growth
 
 @dataclass(frozen=True, slots=True)
 class OperatorFlow:
-    """An operator over a span of time. Useful seconds are None where no batch has told them yet."""
+    """An operator over a span of time. Useful seconds are None where no batch has shown them yet."""
 
     records_in: float
     records_out: float
@@ -24,8 +24,8 @@ class OperatorFlow:
 class Flow:
     """A segment over a span of time.
 
-    records_in  records taken for the first time: those that come again after a stop are work, but get nobody further
-    operators   what each did, in all
+    records_in  records taken for the first time: those that come again after a stop are work, but no progress
+    operators   what each operator did
     waiting     records that wait at the end
     """
 
@@ -35,7 +35,7 @@ class Flow:
 
 
 class Ledger:
-    """The account of one segment."""
+    """Adds up what one segment has done."""
 
     def __init__(self, wiring: Wiring, consumed: Mapping[str, int], started: float, remembered: int = 100) -> None:
         self.wiring = wiring
@@ -50,7 +50,7 @@ class Ledger:
 
     def add(self, batches: Iterable[SegmentBatch]) -> None:
         for batch in batches:
-            if batch.began_at is not None:  # the end of the batch before it may never have been told
+            if batch.began_at is not None:  # the end of the batch before it may never have been reported
                 self.settle(batch.began_at)
             self.batches.append(batch)
             self.records_in += batch.records_in
@@ -61,7 +61,7 @@ class Ledger:
                 self._typical = batch
 
     def settle(self, consumed: Mapping[str, int]) -> None:
-        """The query goes on from here: what is booked beyond is undone, what is missing is added."""
+        """The query goes on from here: what was counted beyond is undone, and what is missing is added."""
         ratio = self.records_out_per_record
         difference = sum(consumed.values()) - sum(self._consumed.values())
         self.records_in += difference
@@ -92,7 +92,7 @@ class Ledger:
         return self._from_topics(start, end, growth)
 
     def _from_topics(self, start: float, end: float, growth: Growth) -> Flow:
-        """While a batch runs: what came out in the span tells what went in, at the ratios and costs last seen."""
+        """While a batch runs, what came out in the span shows what went in, at the ratios and costs last measured."""
         taken = self._taken(start, end, growth)
         further = self._progress(end, growth) - self._progress(start, growth)
         if self._typical is None:

@@ -6,8 +6,8 @@ after the other through the code of its operator, so it is the task that remembe
 Latency is that of the records that leave the last operator which keeps the stamp.
 
 What is measured this way is the time of the operator's own function. What Spark spends on taking a record from the
-shuffle and handing it on is added from the CPU time of the operator's stage: see `penstock.spark.realtime.stage_cpu`.
-For a plain operator, which loses no record and never waits, that CPU time is all there is to know: nothing is put in.
+shuffle and handing it on is added from the CPU time of the operator's stage.
+For a plain operator, which loses no record and never waits, that CPU time is all: nothing is put in.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from penstock.spark.measure.jvm_clock import milliseconds, nanoseconds
 from penstock.spark.measure.stamp import CREATED, STAMP, TAKEN
 
 TIMED = 500
-"""Records of a batch, and up to twice as many, if it has them. Four times as many cost some tenths of a percent more of
-the CPU time of cheap records. And Spark writes its plan down for every batch, with whatever has been gathered: ten
-thousands took more time than the records themselves."""
+"""This many records of a batch, and up to twice as many, are timed if it has them. Four times as many cost some tenths
+of a percent more of the CPU time of cheap records. And Spark writes its plan down for every batch, with whatever has
+been gathered: ten thousands took more time than the records themselves."""
 
 FIRST_ONE_IN = 1_024
-"""Of the first batch, which is warm-up anyway: nobody knows how many there are before it is over, and one in eight of a
+"""The share of the first batch, which is warm-up anyway: its size is not known before it is over, and one in eight of a
 million cost a tenth of the throughput."""
 
 NOT_TIMED = 0
 METERED = "penstock: metered"
-"""A column that nobody else has, and nobody sees."""
+"""A column of our own, dropped again before the operator behind."""
 SINCE = {"event": CREATED, "processing": TAKEN}
 """What each kind of latency is measured from."""
 
@@ -62,7 +62,7 @@ class Meter:
     ) -> DataFrame:
         """What an operator makes of `frame`, which comes from its shuffle.
 
-        With `last`, what leaves it has come to the end of its way, as far as stamps tell.
+        With `last`, latency is measured on what leaves it.
         """
         plain = name not in self._out
         if plain and not last:
@@ -75,8 +75,8 @@ class Meter:
         return _behind(left, F.col(STAMP).isNull() | timed if plain else self._left(frame.sparkSession, name, timed))
 
     def _arrived(self, frame: DataFrame, name: str) -> DataFrame:
-        """This is also a wall: without it the optimiser would carry the operator's filters through the shuffle, to run
-        them with the parallelism of the operator before."""
+        """This also keeps the optimiser from carrying the operator's filters through the shuffle, to run them with the
+        parallelism of the operator before."""
         session = frame.sparkSession
         chosen = F.col(STAMP).isNotNull() if STAMP in frame.columns else self.chosen(session)
         now = F.when(chosen, nanoseconds(session)).otherwise(NOT_TIMED)
@@ -97,20 +97,20 @@ class Meter:
     # Out of the accumulators -----------------------------------------------------------------------------------
 
     def records_out(self, name: str) -> int | None:
-        """Records that left an operator in batches that ended since this was last asked; None: as many as came."""
+        """Records that left an operator in batches that ended since the last call; None: as many as came."""
         return self._out[name].more()[0] if name in self._out else None
 
     def seconds_per_record(self, name: str) -> float | None:
-        """Spent inside an operator, likewise; None if no record was timed."""
+        """Seconds spent inside an operator for a record, likewise; None if no record was timed."""
         nanoseconds_spent, timed = self._inside[name].more() if name in self._inside else (0, 0)
         return nanoseconds_spent / timed / 1e9 if timed else None
 
     def latency(self) -> dict[str, Latency | None]:
-        """`processing` and `event`, likewise; None if no record was timed."""
+        """Processing and event latency, likewise; None if no record was timed."""
         return {kind: latency_of(gathered.taken()) for kind, gathered in self._latency.items()}
 
     def expect(self, records: int) -> None:
-        """Batches that begin from now on have about as many.
+        """Choose how many to time: batches that begin from now on have about as many records.
 
         One in a power of two, which Java's generator draws without a division.
         """
@@ -118,8 +118,8 @@ class Meter:
 
 
 def _behind(frame: DataFrame, condition: Column) -> DataFrame:
-    """Looked at when a record has left the operator. As a column, since the optimiser would carry a condition in front
-    of what the operator selects."""
+    """Evaluate a condition when a record has left the operator. It is a column, since the optimiser would move a
+    condition in front of what the operator selects."""
     return frame.withColumn(METERED, condition).where(F.col(f"`{METERED}`")).drop(METERED)
 
 

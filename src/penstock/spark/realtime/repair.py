@@ -20,7 +20,7 @@ class Repair:
     last_batch: int = -1
 
     def is_due(self, t: float) -> bool:
-        """Asked while the query is down: the first time books a failure, later ones tell whether the pause is over."""
+        """Call it while the query is down: the first call counts a failure, later ones say if the pause is over."""
         if self.due is None:
             self.failures = 1 if self.query.last_batch > self.last_batch else self.failures + 1
             self.last_batch = max(self.last_batch, self.query.last_batch)
@@ -31,5 +31,5 @@ class Repair:
         return True
 
     @property
-    def is_hopeless(self) -> bool:
+    def is_given_up(self) -> bool:
         return self.failures >= FAILURES_IN_A_ROW

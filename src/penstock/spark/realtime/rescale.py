@@ -12,8 +12,8 @@ from penstock.model import PenstockError, Plan
 from penstock.spark.realtime.segment_query import SegmentQuery
 from penstock.spark.topics.offsets import Offsets
 
-LISTEN_SECONDS = 3.0
-"""How long to wait for the first output of a restarted segment: it may have nothing to do."""
+FIRST_OUTPUT_SECONDS = 3.0
+"""How long to wait for the first output of a restarted segment, which may have nothing to do."""
 
 
 class SegmentFailedError(PenstockError):
@@ -22,7 +22,7 @@ class SegmentFailedError(PenstockError):
 
 @dataclass
 class Restart:
-    """A segment that was restarted, and what it cost so far. Silence is None until it has been heard again."""
+    """A segment that was restarted, and what that cost so far. `silence_seconds` is None until it emits again."""
 
     query: SegmentQuery
     cut_short: bool
@@ -46,8 +46,11 @@ class Rescale:
         fits: Callable[[Sequence[SegmentQuery]], bool],
         stopped: Callable[[SegmentQuery], Mapping[str, int] | None],
     ) -> None:
-        """`fits` says whether there are slots when these run with the new plan and the rest with the old; `stopped` is
-        told of each stop, and says how long the topics are that the query wrote."""
+        """
+        is_late  whether the batch of a query should have ended long ago
+        fits     whether there are slots when these queries run with the new plan and the rest with the old one
+        stopped  called after each stop; returns the lengths of the topics then, None if the broker does not answer
+        """
         self._plan = plan
         self._offsets = offsets
         self._is_late = is_late
@@ -56,7 +59,7 @@ class Rescale:
         self.restarts: list[Restart] = []
 
     def run(self, queries: Sequence[SegmentQuery]) -> None:
-        """Restart them all, and wait until each is heard again."""
+        """Restart them all, and wait until each emits something again."""
         prepared = {query: query.prepare(self._plan) for query in queries}
         waiting = {query: query.last_batch for query in queries}
         while waiting or any(self._is_silent(restart) for restart in self.restarts):
@@ -65,7 +68,7 @@ class Rescale:
                 if (ended or self._is_late(query)) and self._fits([*(r.query for r in self.restarts), query]):
                     del waiting[query]
                     self._restart(query, prepared[query], cut_short=not ended)
-            self._listen()
+            self._look_for_output()
             time.sleep(0.01)
 
     def _restart(self, query: SegmentQuery, prepared: DataStreamWriter, cut_short: bool) -> None:
@@ -80,7 +83,7 @@ class Rescale:
         restart.started_at = time.time()
         restart.start_seconds = restart.started_at - began
 
-    def _listen(self) -> None:
+    def _look_for_output(self) -> None:
         silent = [restart for restart in self.restarts if self._is_silent(restart)]
         lengths = self._offsets.ends([restart.query.wiring.writes[0] for restart in silent]) if silent else None
         for restart in silent:
@@ -90,4 +93,4 @@ class Rescale:
                 restart.silence_seconds = time.time() - restart.stopped_at
 
     def _is_silent(self, restart: Restart) -> bool:
-        return restart.silence_seconds is None and time.time() < restart.started_at + LISTEN_SECONDS
+        return restart.silence_seconds is None and time.time() < restart.started_at + FIRST_OUTPUT_SECONDS

@@ -24,36 +24,36 @@ from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
-from penstock.spark.settings import KEEP_EVERY_STAGE, settings_for_a_moment
+from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Where a segment stands.
+    """The topics and the checkpoint of a segment.
 
-    segment     its operators
-    source      the topic, or the internal topics, that it reads; all of the same brokers
-    reads       their names
-    schema      the columns of what internal topics carry; None: this is the pipeline's own source
-    hands_on    the internal topic for other segments; None: nobody reads its output
-    journey     the operator at which the latency of the whole way is measured, if it is in this segment
-    metered     those of its operators whose records are counted and timed
-    checkpoint  the folder of its query
+    segment        its operators
+    source         the topic, or the internal topics, that it reads; all of the same brokers
+    reads          their names
+    schema         the columns of what internal topics carry; None: this is the pipeline's own source
+    internal_sink  the internal topic for other segments; None: no segment reads its output
+    latency_at     the operator at which the latency of the job is measured, if it is in this segment
+    metered        those of its operators whose records are counted and timed
+    checkpoint     the folder of its query
     """
 
     segment: Segment
     source: Kafka
     reads: tuple[str, ...]
     schema: StructType | None
-    hands_on: Kafka | None
-    journey: str | None
+    internal_sink: Kafka | None
+    latency_at: str | None
     metered: tuple[str, ...]
     checkpoint: str
 
     @property
     def outputs(self) -> tuple[Kafka, ...]:
         """Every topic that its output goes to, the internal one first."""
-        internal = () if self.hands_on is None else (self.hands_on,)
+        internal = () if self.internal_sink is None else (self.internal_sink,)
         return (*internal, *(sink for sink in self.segment.sinks if isinstance(sink, Kafka)))
 
     @property
@@ -88,7 +88,7 @@ class SegmentQuery:
             if meter is None:
                 frame = step.function(frame)
             else:
-                frame = meter.around(name, step.function, frame, last=name == self.wiring.journey)
+                frame = meter.around(name, step.function, frame, last=name == self.wiring.latency_at)
         return frame
 
     def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
@@ -96,12 +96,12 @@ class SegmentQuery:
         prepared = prepared or self.prepare(plan)
         settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
         self.started_at, self._first = time.time(), None
-        with settings_for_a_moment(self._spark, settings):
+        with temporary_settings(self._spark, settings):
             self._query = prepared.start()
         self._progress = ProgressReader(self._query, self._committed)
 
     def prepare(self, plan: Plan) -> DataStreamWriter:
-        """All that can be done for a start before it: a segment that is to be restarted runs on meanwhile."""
+        """Everything that a start needs and that can be done before it: a segment to be restarted runs on meanwhile."""
         writer: DataStreamWriter = (
             self._messages(self.frame(plan)).writeStream.format("kafka").options(**self._writer_options())
             .option("checkpointLocation", self.wiring.checkpoint).outputMode("update")
@@ -124,7 +124,7 @@ class SegmentQuery:
 
     @property
     def failure(self) -> str | None:
-        """Why the query ended, in its own words."""
+        """Why the query ended, as Spark says it."""
         if self._query is None or (error := self._query.exception()) is None:
             return None
         return str(error)
@@ -154,7 +154,7 @@ class SegmentQuery:
     def _messages(self, frame: DataFrame) -> DataFrame:
         """What goes to Kafka: each record once, or once for each topic if there are several."""
         messages = [message(frame)] * len(self.wiring.outputs)
-        if self.wiring.hands_on is not None:
+        if self.wiring.internal_sink is not None:
             messages[0] = F.lit(None).cast("binary").alias("key"), packed(frame).cast("binary").alias("value")
         if len(messages) == 1:
             return frame.select(*messages[0])
@@ -201,7 +201,8 @@ class SegmentQuery:
         """CPU seconds of each operator in one batch.
 
         A segment is a line of stages: one that reads the topics, then one for each operator, the shuffles between them
-        included. An operator that shuffles inside has more than one stage, and nobody knows which is whose.
+        included. An operator that shuffles inside has more than one stage. It is not known then which stage belongs to
+        which operator, and the figures are None.
         """
         batch, operators = progress.number, len(self.segment.operators)
         stages = self._stages.of_batches(progress.run, batch, batch).get(batch, [])

@@ -1,7 +1,7 @@
 """Turns what the segments and the topics of a real-time job show into the samples that policies read.
 
 Normally a window is one batch of the last segment. A batch that cannot drain its queues does not end, and Spark says
-nothing of it until it does: then a window ends without it, and tells what Kafka's own offsets know.
+nothing of it until then: then a window ends without it, and has what Kafka's own offsets show.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Windows:
         self._end = started  # of the last window
         self._settled = started
         self._by_last_operator = {ledger.wiring.segment.name: ledger for ledger in ledgers}
-        self._journey = next((ledger for ledger in ledgers if ledger.wiring.journey is not None), None)
+        self._measures_latency = next((ledger for ledger in ledgers if ledger.wiring.latency_at is not None), None)
 
     def settle_until(self, t: float) -> None:
         """Windows that begin before `t` are warm-up."""
@@ -86,18 +86,18 @@ class Windows:
         return min(completed, default=0.0)
 
     def _latency(self, start: float, end: float) -> tuple[Latency | None, Latency | None]:
-        """As measured on records by the newest batch that ended in the window."""
-        if self._journey is not None:
-            for batch in reversed(self._journey.batches):
+        """Processing and event latency, as measured on records of the newest batch that ended in the window."""
+        if self._measures_latency is not None:
+            for batch in reversed(self._measures_latency.batches):
                 if start < batch.end <= end:
                     return batch.processing, batch.event
         return None, None
 
 
 def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple[str, OperatorSample]]:
-    """What waits for a segment waits for its slowest operator: the others hand on faster than that one takes.
+    """What waits for a segment waits for its slowest operator: the others emit faster than it takes.
 
-    What waits for a root is the job's backlog, and is not told twice.
+    What waits for a root is the job's backlog, and is not counted twice.
     """
     segment = ledger.wiring.segment
     flow = flows[segment.name]

@@ -1,4 +1,4 @@
-"""Lays a pipeline out for real time: which topics join its segments, and what cannot run there at all."""
+"""Wires a graph for real time: which topics join its segments. Refuses what cannot run there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wire(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> tuple
     """Every segment with its topics, each after those that it reads from; refuses what cannot run in real time."""
     source = check(graph, dry_runs, checkpoint)
     pieces = segments(graph)
-    journey = _journey(graph, dry_runs)
+    latency_at = _latency_at(graph, dry_runs)
 
     def internal(operator: str) -> Kafka:
         return Kafka(internal_topic(graph.name, operator, checkpoint), source.servers, options=source.options)
@@ -34,8 +34,8 @@ def wire(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> tuple
             source=source if not segment.after else internal(segment.after[0]),
             reads=tuple(internal(name).topic for name in segment.after) or (source.topic,),
             schema=_nullable(dry_runs[segment.operators[0]].input) if segment.after else None,
-            hands_on=internal(segment.name) if segment.feeds else None,
-            journey=journey if journey in segment.operators else None,
+            internal_sink=internal(segment.name) if segment.feeds else None,
+            latency_at=latency_at if latency_at in segment.operators else None,
             metered=_metered(segment, dry_runs),
             checkpoint=f"{checkpoint.rstrip('/')}/{_plain(segment.name)}",
         )
@@ -44,7 +44,7 @@ def wire(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> tuple
 
 
 def check(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> Kafka:
-    """Refuse, in one sentence, what the real-time engine cannot do; returns the source."""
+    """Refuse what the real-time engine cannot do; returns the source."""
     if not checkpoint:
         raise InvalidValueError("checkpoint", "must name a folder: a change restarts queries from it")
     if not isinstance(graph.source, Kafka):
@@ -77,8 +77,8 @@ def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
     return f"penstock-{_plain(pipeline)}-{_plain(operator)}-{job}"
 
 
-def _journey(graph: Graph, dry_runs: Mapping[str, DryRun]) -> str | None:
-    """The last operator that records reach with their stamp; says which one drops it."""
+def _latency_at(graph: Graph, dry_runs: Mapping[str, DryRun]) -> str | None:
+    """The last operator that records reach with their stamp. A warning names one that drops it."""
     topology = graph.topology()
     for name in topology.order:
         keeps = dry_runs[name].keeps_stamp
@@ -89,16 +89,16 @@ def _journey(graph: Graph, dry_runs: Mapping[str, DryRun]) -> str | None:
 
 
 def _metered(segment: Segment, dry_runs: Mapping[str, DryRun]) -> tuple[str, ...]:
-    """All but the plain ones; these too where nobody can tell whose stage is whose: then their CPU time is unknown."""
+    """All but the plain ones; these too where stages cannot be attributed, as their CPU time is not known then."""
     narrow = all(dry_runs[name].narrow for name in segment.operators)
     return tuple(name for name in segment.operators if not (narrow and dry_runs[name].plain))
 
 
 def _nullable(schema: StructType) -> StructType:
-    """What comes out of JSON may always be null."""
+    """Columns that are read from JSON may be null."""
     return StructType([StructField(field.name, field.dataType, True) for field in schema.fields])
 
 
 def _plain(name: str) -> str:
-    """A name that topics and folders can bear."""
+    """The name with characters that topics and folders can have."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", name)

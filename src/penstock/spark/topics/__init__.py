@@ -1,1 +1,1 @@
-"""Kafka: the source and sink over it, a broker of our own, what its offsets tell."""
+"""Kafka's topics: their offsets, and how they grow."""

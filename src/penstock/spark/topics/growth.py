@@ -1,4 +1,4 @@
-"""How Kafka's topics grew over the last minutes, as far as anybody looked."""
+"""How Kafka's topics grew over the last minutes, from readings of their lengths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 class Growth:
-    """Remembers how long each topic was, and when; tells how long it was at any time between two looks.
+    """Remembers the lengths of topics, and interpolates between two readings.
 
     >>> growth = Growth()
     >>> growth.add(10.0, {"clicks": 100})
@@ -18,18 +18,18 @@ class Growth:
     """
 
     def __init__(self, remembered: int = 1000, tolerance_seconds: float = 3.0) -> None:
-        self._looks: deque[tuple[float, Mapping[str, int]]] = deque(maxlen=remembered)
+        self._readings: deque[tuple[float, Mapping[str, int]]] = deque(maxlen=remembered)
         self._tolerance_seconds = tolerance_seconds
 
     def add(self, t: float, lengths: Mapping[str, int]) -> None:
-        if not self._looks or t > self._looks[-1][0]:  # two may look at once, and the later one be told first
-            self._looks.append((t, dict(lengths)))
+        if not self._readings or t > self._readings[-1][0]:  # of two threads the later one may add first
+            self._readings.append((t, dict(lengths)))
 
     def at(self, topic: str, t: float) -> float | None:
-        """Records in the topic at `t`; None where nobody looked around that time."""
-        looks = list(self._looks)
-        after = bisect_left(looks, t, key=lambda look: look[0])
-        around = looks[max(0, after - 1) : after + 1]
+        """Records in the topic at `t`; None where there is no reading around that time."""
+        readings = list(self._readings)
+        after = bisect_left(readings, t, key=lambda reading: reading[0])
+        around = readings[max(0, after - 1) : after + 1]
         if not around or min(abs(t - time) for time, _ in around) > self._tolerance_seconds:
             return None
         (t0, first), (t1, last) = around[0], around[-1]
