@@ -1,6 +1,6 @@
 """The same examples on every run, and no bound on the wall clock: a slow machine fails nothing.
 
-One Spark and one Kafka broker for all tests that need them: they take seconds to start.
+One Spark and one Kafka broker for all tests that need them and leave them as they are: they take seconds to start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ settings.load_profile("penstock")
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def shared_spark() -> Iterator[SparkSession]:
     from penstock.testbed.jars import connector_jars
     from penstock.testbed.session import local_session
 
@@ -32,8 +32,26 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture
+def spark(shared_spark: SparkSession) -> Iterator[SparkSession]:
+    """The one Spark. Queries that a failed test left running are ended: the next test needs their slots."""
+    yield shared_spark
+    for query in shared_spark.streams.active:
+        query.stop()
+
+
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
+    """The one broker: no test may end it or start it again."""
+    from penstock.testbed.broker import Broker
+
+    with Broker() as running:
+        yield running
+
+
+@pytest.fixture
+def own_broker() -> Iterator[Broker]:
+    """A broker for a test that kills it: if that test fails, no other one is left without a broker."""
     from penstock.testbed.broker import Broker
 
     with Broker() as running:

@@ -1,4 +1,4 @@
-"""Topics of the one Kafka broker for all tests, and folders for checkpoints."""
+"""Topics of a Kafka broker, and folders for checkpoints."""
 
 from __future__ import annotations
 
@@ -52,11 +52,12 @@ class Topic:
 
 
 @pytest.fixture
-def new_topic(broker: Broker) -> Iterator[Callable[..., Topic]]:
+def new_topic(request: pytest.FixtureRequest) -> Iterator[Callable[..., Topic]]:
+    """Makes topics of the broker that all tests share, or of the one that a test names."""
     made: list[Topic] = []
 
-    def make(partitions: int = 1) -> Topic:
-        made.append(Topic(broker, partitions))
+    def make(partitions: int = 1, on: Broker | None = None) -> Topic:
+        made.append(Topic(on or request.getfixturevalue("broker"), partitions))
         return made[-1]
 
     yield make

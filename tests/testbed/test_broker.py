@@ -3,42 +3,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from penstock.spark.topics.offsets import Offsets
-from penstock.testbed.broker import Broker
+from patience import wait_for
 from penstock.testbed.jars import Artifact, JarsMissingError, fetched
 
 pytestmark = pytest.mark.spark
 
-Until = Callable[[Callable[[], object]], None]
 
-
-def test_a_killed_broker_comes_back_on_its_port_with_its_data(broker: Broker, new_topic: Any) -> None:
-    topic = new_topic(3)
-    topic.send(b"one", b"two")
-    offsets = Offsets(broker.servers)
-    assert offsets.ends([topic.name]) == {topic.name: 2}
-    broker.kill()
-    assert offsets.ends([topic.name]) is None  # nobody raises because a broker is away
-    broker.restart()
-    assert (offsets.partitions(topic.name), offsets.begins([topic.name])) == (3, {topic.name: 0})
-
-
-def test_a_topic_that_is_there_is_kept(broker: Broker, new_topic: Any) -> None:
-    topic = new_topic(2)
-    topic.send(b"one")
-    offsets = Offsets(broker.servers)
-    offsets.create(topic.name, 5)
-    assert offsets.ends([topic.name]) == {topic.name: 1}
-    assert offsets.partitions("nowhere") is None
-
-
-def test_a_broker_dies_with_the_python_that_started_it(until: Until) -> None:
+def test_a_broker_dies_with_the_python_that_started_it() -> None:
     script = (
         "import time\nfrom penstock.testbed.broker import Broker\n"
         "with Broker() as broker:\n    print(broker.process_id, flush=True)\n    time.sleep(600)"
@@ -49,7 +24,7 @@ def test_a_broker_dies_with_the_python_that_started_it(until: Until) -> None:
         process = int(owner.stdout.readline())
         owner.kill()
         owner.wait()
-    until(lambda: not is_running(process))
+    wait_for(lambda: not is_running(process))
 
 
 def is_running(process: int) -> bool:

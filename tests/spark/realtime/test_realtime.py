@@ -20,6 +20,7 @@ from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.topics.offsets import Offsets
+from penstock.testbed.broker import Broker
 
 pytestmark = pytest.mark.spark
 
@@ -208,16 +209,16 @@ def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
 
 
 def test_a_broker_that_goes_away_and_comes_back_costs_no_record(
-    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+    spark: SparkSession, own_broker: Broker, new_topic: Any, checkpoint: str, until: Until
 ) -> None:
-    source, sink = new_topic(), new_topic()
+    source, sink = new_topic(on=own_broker), new_topic(on=own_broker)
     with running(spark, line(source, sink, one=0), checkpoint, one=1) as engine:
         source.send(*(b"%d" % i for i in range(500)))
         until(lambda: len(sink.read()) >= 100)
-        source.broker.kill()
+        own_broker.kill()
         until(lambda: engine._offsets.ends([source.name]) is None)
         assert engine.read() is not None  # the controller goes on as well
-        source.broker.restart()
+        own_broker.restart()
         source.send(*(b"%d" % i for i in range(500, 1000)))
         until(lambda: len(set(sink.read())) == 1000)
         assert engine.failure is None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+
+from penstock.model import PenstockError
+
+CREATION_SECONDS = 30.0
 
 
 class Offsets:
@@ -13,21 +18,23 @@ class Offsets:
 
     def __init__(self, servers: str, *, limit_seconds: float = 2.0) -> None:
         self._limit_seconds = limit_seconds
+        self._patience = 2 * limit_seconds  # only if the client itself breaks its limit
         self._admin = AdminClient({
             "bootstrap.servers": servers, "reconnect.backoff.max.ms": 500, "log_level": 0,
+            # By default it asks for 15 minutes with the epoch of a leader that is no more, and is refused each time.
+            "metadata.max.age.ms": 1000,
         })  # fmt: skip
         self._partitions: dict[str, int] = {}
 
     def partitions(self, topic: str) -> int | None:
         """How many partitions a topic has; None if it does not exist or nobody answers."""
         try:
-            found = self._admin.list_topics(topic, timeout=self._limit_seconds).topics[topic]
-        except KafkaException:
+            return self._counted([topic])[topic]
+        except (KafkaException, TimeoutError):
             return None
-        return len(found.partitions) or None
 
     def count(self, topics: Iterable[str]) -> int:
-        """How many partitions these topics have together, as last seen."""
+        """How many partitions these topics have together, as of the last answer."""
         return sum(self._partitions[topic] for topic in topics)
 
     def ends(self, topics: Iterable[str]) -> dict[str, int] | None:
@@ -40,28 +47,49 @@ class Offsets:
 
     def _sums(self, topics: Iterable[str], which: OffsetSpec) -> dict[str, int] | None:
         wanted = list(topics)
-        for topic in wanted:
-            if topic not in self._partitions:
-                if (count := self.partitions(topic)) is None:
-                    return None
-                self._partitions[topic] = count
-        requests = {
-            TopicPartition(topic, partition): which for topic in wanted for partition in range(self._partitions[topic])
-        }
-        total = dict.fromkeys(wanted, 0)
         try:
+            if not self._partitions.keys() >= set(wanted):
+                self._partitions |= self._counted(wanted)
+            counts = {topic: self._partitions[topic] for topic in wanted}
+            requests = {TopicPartition(topic, number): which for topic in wanted for number in range(counts[topic])}
             answers = self._admin.list_offsets(requests, request_timeout=self._limit_seconds)
-            for place, answer in answers.items():
-                total[place.topic] += answer.result(2 * self._limit_seconds).offset
-        except (KafkaException, TimeoutError):
+            offsets = [(place.topic, answer.result(self._patience).offset) for place, answer in answers.items()]
+            # For a partition that cannot be reached librdkafka may answer -1001, "invalid", without raising anything.
+            if any(offset < 0 for _, offset in offsets):
+                return None
+            # Partitions are added while a job runs: a sum without them would be too small.
+            if (counted := self._counted(wanted)) != counts:
+                self._partitions |= counted
+                return None
+        except (KafkaException, TimeoutError) as error:
+            if _is_about_a_partition_that_is_gone(error):
+                self._partitions = {topic: n for topic, n in self._partitions.items() if topic not in wanted}
             return None
-        return total
+        return {topic: sum(offset for of, offset in offsets if of == topic) for topic in wanted}
+
+    def _counted(self, topics: list[str]) -> dict[str, int]:
+        """The partitions that each topic has now. Raises where nobody answers."""
+        answers = self._admin.describe_topics(TopicCollection(topics), request_timeout=self._limit_seconds)
+        return {topic: len(answer.result(self._patience).partitions) for topic, answer in answers.items()}
 
     def create(self, topic: str, partitions: int) -> None:
-        """Make a topic, unless there is one of this name: after a restart its records still matter."""
+        """Make a topic, unless there is one of this name: after a restart its records still matter.
+
+        Brokers confirm a new topic before all of them know it: this waits until the topic can be read.
+        """
         [created] = self._admin.create_topics([NewTopic(topic, partitions)]).values()
         try:
-            created.result(30)
+            created.result(CREATION_SECONDS)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
+        until = time.monotonic() + CREATION_SECONDS
+        while self.ends([topic]) is None:
+            if time.monotonic() > until:
+                raise PenstockError(f"Kafka made the topic {topic}, but cannot read it after {CREATION_SECONDS:.0f} s")
+            time.sleep(0.01)
+
+
+def _is_about_a_partition_that_is_gone(error: Exception) -> bool:
+    gone = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
+    return isinstance(error, KafkaException) and error.args[0].code() in gone
