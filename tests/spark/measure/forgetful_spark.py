@@ -51,7 +51,7 @@ def report(samples: Iterable[Sample]) -> list[dict[str, object]]:
         {
             "throughput": sample.throughput,
             "useful": [operator.useful_seconds for operator in sample.operators.values()],
-            "batches": len(sample.batches),
+            "batches": len(sample.batches or ()),
         }
         for sample in samples
     ]
