@@ -24,7 +24,6 @@ from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.io.replayed import Replay, replay
-from penstock.spark.measure.progress import ProgressReader
 from penstock.spark.microbatch.engine import SETTINGS, MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
 from penstock.testbed.session import local_session
@@ -148,7 +147,7 @@ def _run(spark: SparkSession, folder: str) -> dict[str, list[float]]:
     )  # fmt: skip
     for each in (engine, unmetered):
         each._plan = PLAN
-    engine._query, engine._progress = query, ProgressReader(query)  # of all batches it reads those that it ran itself
+    engine._monitor.begin(query, time.time())  # of all batches it reads those that it ran itself
     while not turns.over.wait(READ_SECONDS):
         engine.read()
     while query.status["isTriggerActive"]:

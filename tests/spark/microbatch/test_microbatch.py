@@ -82,28 +82,39 @@ def run_until(engine: MicroBatchEngine, plan: Plan, enough: int) -> list[Sample]
     return seen
 
 
-def test_what_the_monitor_tells_is_what_happened(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_is_measured_is_what_happened(spark: SparkSession, tmp_path: Path) -> None:
     job = Pipeline("known", source=replay(constant(100.0, 3_600.0)))
     parse = job.operator("parse", as_text)
-    work = job.operator("work", working(5), after=parse)
-    half = job.operator("half", lambda frame: frame.where("crc32(value) % 2 = 0"), after=work)
+    short = job.operator("short", working(2), after=parse)
+    long = job.operator("long", working(8), after=short)
+    half = job.operator("half", lambda frame: frame.where("crc32(value) % 2 = 0"), after=long)
     job.sink(files(str(tmp_path / "out")), after=half)
-    plan = Plan({"parse": 1, "work": 2, "half": 1})
+    plan = Plan({"parse": 1, "short": 1, "long": 2, "half": 1})
     sample = run_until(engine_of(spark, job, tmp_path), plan, 3)[-1]
 
-    assert {name: operator.parallelism for name, operator in sample.operators.items()} == dict(plan.parallelism)
-    assert sample.operators["work"].records_in == sample.operators["parse"].records_out
-    assert sample.operators["half"].records_in == sample.operators["work"].records_out
-    done = sample.operators["parse"].records_in
+    operators = sample.operators
+    assert {name: operator.parallelism for name, operator in operators.items()} == dict(plan.parallelism)
+    assert operators["short"].records_in == operators["parse"].records_out
+    assert operators["half"].records_in == operators["long"].records_out
+    done = operators["parse"].records_in
     assert done == pytest.approx((sample.throughput or 0) * sample.seconds)
-    useful = sample.operators["work"].useful_seconds
     assert done is not None
-    assert useful is not None
-    assert useful >= 0.005 * done  # the operator slept as long as that
+
+    useful = {name: operator.useful_seconds or 0.0 for name, operator in operators.items()}
+    assert useful["short"] >= 0.002 * done  # the operator slept as long as that
+    assert useful["long"] >= 0.008 * done
+    assert 2.5 < useful["long"] / useful["short"] < 5
+    records = sum(batch.records for batch in sample.batches)
+    of_batches = sum(batch.useful_seconds for batch in sample.batches)
+    assert sum(useful.values()) / done == pytest.approx(of_batches / records)
+    assert all(batch.stage_seconds < batch.useful_seconds for batch in sample.batches)  # two instances share some of it
+    assert all(batch.stage_seconds < batch.seconds for batch in sample.batches)
+
     assert sample.event_latency_ms is not None
     assert sample.processing_latency_ms is not None
     assert None not in (sample.event_latency_ms.p50, sample.event_latency_ms.p99, sample.input_rate, sample.backlog)
     assert (sample.event_latency_ms.p99 or 0) >= (sample.processing_latency_ms.p50 or 0)
+    assert sample.executors is None  # everything runs inside the driver
 
 
 def test_the_first_batches_after_a_change_warm_up(spark: SparkSession, tmp_path: Path) -> None:

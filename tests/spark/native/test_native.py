@@ -231,6 +231,7 @@ def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: P
     stream = Stream("nexmark_q11", tmp_path)
     stream.arrive(0, 2)
     native = stream.native(spark)
+    assert native.trigger_seconds == 0.0  # known before the start
     native.start(TWO)
     native.query.processAllAvailable()
     native.read()  # a beginning to measure from
@@ -242,8 +243,9 @@ def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: P
     state = sample.operators[STATE]
     assert state.parallelism == 2
     assert state.records_in == 2 * 400
-    assert state.useful_seconds is not None
-    assert state.useful_seconds > 0
+    assert state.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches))
+    assert [batch.records for batch in sample.batches if batch.records] == [400, 400]
+    assert sample.executors is None
     assert native.topology[STATE].actuation is Actuation.STATE_REPARTITION
     with pytest.raises(PenstockError, match="the query has ended"):
         native.read()

@@ -1,0 +1,200 @@
+"""Measures the micro-batches of a job: what Spark reports of them, the stages of some, and what waits in the source."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.control.ports import Clock
+from penstock.model import OperatorSample, Plan, Sample
+from penstock.model.topology import Topology
+from penstock.spark.dry_run import DryRun
+from penstock.spark.executors.slots import SlotSupplier
+from penstock.spark.graph import Graph
+from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.stages import JobRange, StageReader
+from penstock.spark.microbatch.attribution import Link, OperatorWork, attribute
+from penstock.spark.microbatch.batches import QUANTILES, MicroBatch, samples
+from penstock.spark.segments import Segment
+
+REMEMBERED_BATCHES = 1_000
+MEASURED_BATCHES = 3
+"""About this many batches of a window are measured: to measure one and to read its stages takes milliseconds, and a few
+batches show what all are like."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentJobs:
+    """The Spark jobs of one segment in one batch. `counted` is its output, None if that was not counted."""
+
+    segment: Segment
+    jobs: JobRange
+    counted: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RanBatch:
+    """A batch that has run, before its progress and its stages are read.
+
+    number          as Spark counts them
+    segments        the jobs of each segment
+    created         times of creation of some of its records, in microseconds; None: it is not one that is measured
+    useful_seconds  of the operators that measure themselves
+    """
+
+    batch: MicroBatch
+    number: int
+    segments: tuple[SegmentJobs, ...]
+    created: tuple[int, ...] | None
+    useful_seconds: Mapping[str, float]
+
+
+class BatchMonitor:
+    """Turns the batches of one job into samples. The engine adds them as they end, from a thread of its own."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        topology: Topology,
+        dry_runs: Mapping[str, DryRun],
+        stages: StageReader,
+        slots: SlotSupplier,
+        clock: Clock,
+    ) -> None:
+        self._graph = graph
+        self._topology = topology
+        self._dry_runs = dry_runs
+        self._stages = stages
+        self._slots = slots
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._progress: ProgressReader | None = None
+        self._reported: dict[int, BatchProgress] = {}  # by the number of the batch, until it is read
+        self._newest: BatchProgress | None = None
+        self._ran: deque[RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
+        self._measured_at = self._measure_after = 0.0  # Unix seconds of the last one, and seconds to the next one
+        self._read_until = self._offered_at = 0.0  # Unix seconds
+        self._done = 0.0
+        self._offered: float | None = None
+        self.backlog: float | None = None
+
+    def begin(self, query: StreamingQuery, t: float) -> None:
+        """The job runs as this query since `t`."""
+        self._progress = ProgressReader(query)
+        self._read_until = self._offered_at = t
+
+    def is_measured(self, t: float) -> bool:
+        """Whether a batch that begins at `t` is one of those that are measured."""
+        if t - self._measured_at < self._measure_after:
+            return False
+        self._measured_at = t
+        return True
+
+    def add(self, ran: RanBatch) -> None:
+        with self._lock:
+            self._ran.append(ran)
+
+    def take_progress(self) -> None:
+        """Take what Spark has reported. It keeps the last hundred batches only: call it with each batch."""
+        with self._lock:
+            self._take_progress()
+
+    def read(self, plan: Plan) -> Sequence[Sample]:
+        """The windows that ended since the last call; `plan` is in force."""
+        ran = self._finished()
+        input_rate = self._input_rate()
+        since = self._read_until
+        if not ran:
+            return self._idle(plan, since, input_rate)
+        self._read_until = ran[-1].batch.ended
+        self._measure_after = (self._read_until - since) / MEASURED_BATCHES
+        measured = [one.number for one in ran if one.created is not None]
+        chosen = {measured[index] for index in _spread(len(measured), MEASURED_BATCHES)}
+        batches = [self._measured(one) if one.number in chosen else one.batch for one in ran]
+        return samples(self._topology, batches, since, input_rate, self.backlog, self._slots.executors())
+
+    def _take_progress(self) -> None:
+        for progress in [] if self._progress is None else self._progress.new():
+            self._reported[progress.number] = self._newest = progress
+        while len(self._reported) > REMEMBERED_BATCHES:
+            del self._reported[min(self._reported)]
+
+    def _finished(self) -> list[RanBatch]:
+        """The batches that ended since the last call, as far as Spark has reported them."""
+        finished = []
+        with self._lock:
+            self._take_progress()
+            while self._ran and self._newest is not None and self._ran[0].number <= self._newest.number:
+                one = self._ran.popleft()
+                progress = self._reported.pop(one.number, None)
+                if progress is None:  # Spark has forgotten it
+                    continue
+                self._done += progress.records
+                batch = replace(one.batch, records=progress.records, trigger_seconds=progress.seconds)
+                finished.append(replace(one, batch=batch))
+        return [one for one in finished if one.batch.records]  # Spark begins with an empty one
+
+    def _input_rate(self) -> float | None:
+        """Records per second that came since the last call: done since then, or waiting now and not before."""
+        now, newest = self._clock.now(), self._newest
+        self.backlog = None if newest is None else self._graph.source.backlog(newest.sources[0].end, now)
+        offered = None if self.backlog is None else self._done + self.backlog
+        before, since = self._offered, self._offered_at
+        self._offered, self._offered_at = offered, now
+        if offered is None or before is None or now <= since:
+            return None
+        return max(0.0, (offered - before) / (now - since))
+
+    def _idle(self, plan: Plan, since: float, input_rate: float | None) -> Sequence[Sample]:
+        """No batch ended. If nothing waits either, the job is idle, and that is a measurement too."""
+        now = self._clock.now()
+        if self.backlog != 0 or now <= since:
+            return ()
+        self._read_until = now
+        idle = {name: OperatorSample(plan[name], 0.0, 0.0, 0.0, queue=0.0) for name in self._topology.names}
+        return [Sample(
+            t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0.0,
+            executors=self._slots.executors(),
+        )]  # fmt: skip
+
+    def _measured(self, ran: RanBatch) -> MicroBatch:
+        """The batch with what its stages and its records show."""
+        work: dict[str, OperatorWork] = {}
+        for each in ran.segments:
+            stages = self._stages.of_jobs(each.jobs)
+            if not stages:
+                return ran.batch
+            # Each instance counts its own records, and one more stage adds them up; one instance needs none.
+            trailing = 1 if each.counted is not None and ran.batch.plan[each.segment.name] > 1 else 0
+            work |= attribute(self._links(each.segment), stages, each.counted, trailing)
+        for name, seconds in ran.useful_seconds.items():
+            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / ran.batch.plan[name])
+        if not ran.created:
+            return replace(ran.batch, work=work)
+        created = np.array(ran.created) / 1e6
+        return replace(
+            ran.batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
+        )
+
+    def _links(self, segment: Segment) -> list[Link]:
+        links = []
+        for name in segment.operators:
+            step = self._graph.steps[name]
+            parents = [self._graph.steps[parent] for parent in step.after]
+            may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
+            links.append(Link(name, self._dry_runs[name].exchanges, may_fuse))
+        return links
+
+
+def _spread(count: int, wanted: int) -> set[int]:
+    """Indices spread evenly over a sequence, the last one among them.
+
+    >>> sorted(_spread(10, 4)), sorted(_spread(2, 4))
+    ([1, 4, 7, 9], [0, 1])
+    """
+    return {round((i + 1) * count / wanted) - 1 for i in range(wanted)} if count > wanted else set(range(count))
