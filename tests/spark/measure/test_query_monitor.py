@@ -74,9 +74,9 @@ def test_a_window_holds_the_batches_since_the_last_look(spark: SparkSession, que
     job = sample.operators[JOB]
     assert (job.records_in, job.parallelism, sample.executors) == (42, 8, 2)
     assert sample.throughput == pytest.approx(42 / sample.seconds)
-    assert [batch.records for batch in (sample.batches or ())] == [30, 12]
-    assert job.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in (sample.batches or ())))
-    assert all(0 < batch.stage_seconds <= batch.seconds for batch in (sample.batches or ()))
+    assert [batch.records for batch in sample.batches or ()] == [30, 12]
+    assert job.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches or ()))
+    assert all(0 < batch.stage_seconds <= batch.seconds for batch in sample.batches or ())
     assert job.waiting_seconds is None
     assert sample.processing_latency_ms is not None
     assert monitor.most_tasks == 4  # the shuffle's partitions

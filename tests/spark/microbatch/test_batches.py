@@ -59,7 +59,7 @@ def test_instances_share_the_useful_time_of_a_batch() -> None:
 
 def test_a_batch_takes_from_its_trigger_to_its_commit() -> None:
     (sample,) = samples(CHAIN, [replace(batch(1, 2), trigger_seconds=1.5)], 1.0, None, None)
-    assert [each.seconds for each in (sample.batches or ())] == [1.5]
+    assert [each.seconds for each in sample.batches or ()] == [1.5]
 
 
 def test_the_batches_of_a_job_that_warms_up_show_nothing_about_others() -> None:

@@ -243,8 +243,8 @@ def test_it_stands_behind_the_doors_of_the_loop(spark: SparkSession, tmp_path: P
     state = sample.operators[STATE]
     assert state.parallelism == 2
     assert state.records_in == 2 * 400
-    assert state.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches))
-    assert [batch.records for batch in sample.batches if batch.records] == [400, 400]
+    assert state.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches or ()))
+    assert [batch.records for batch in sample.batches or () if batch.records] == [400, 400]
     assert sample.executors is None
     assert native.topology[STATE].actuation is Actuation.STATE_REPARTITION
     with pytest.raises(PenstockError, match="the query has ended"):

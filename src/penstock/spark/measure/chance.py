@@ -1,4 +1,4 @@
-"""Chooses one record in so many, at random.
+"""Chooses a share of the records at random: one of a given number.
 
 Spark's own `rand` gets another seed for every batch of a stream. The seed stands in the generated code, so all stages
 would be compiled anew for each batch, and the JVM would learn anew where they spend their time: with four cheap
