@@ -38,7 +38,7 @@ def test_every_cluster_manager_that_gives_executors_passes(master: str) -> None:
     check_settings(master, STANDALONE)
 
 
-def test_only_standalone_has_to_be_told_how_many_cores_it_may_take() -> None:
+def test_only_standalone_needs_a_limit_of_its_cores() -> None:
     check_settings("yarn", without("spark.cores.max"))
 
 

@@ -82,7 +82,7 @@ def test_the_controller_rescales_a_query_while_data_flows_and_the_query_outlives
         assert job.plan == Plan({STATE: 4}), "checkpoint and store remember"
 
 
-def test_a_mistake_is_told_before_anything_starts(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_before_anything_starts(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream("nexmark_q11", tmp_path)
     query = NativeQuery("sessions", stream.build, min=2, max=4)
     with pytest.raises(InvalidValueError, match=r"^checkpoint must name a folder"):

@@ -47,7 +47,7 @@ def growth() -> Growth:
     return growth
 
 
-def test_a_finished_batch_tells_all(growth: Growth) -> None:
+def test_a_finished_batch_shows_all(growth: Growth) -> None:
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     windows = Windows([ledger], growth, batch_seconds=5, started=0)
     ledger.add([batch(0, 0, 5, 500, 200, consumed=500, inside=0.002, cpu=0.4)])
@@ -65,7 +65,7 @@ def test_the_cpu_counts_where_moving_records_costs_more_than_the_operator_itself
     assert ledger.flow(0, 5, growth).operators["count"].useful_seconds == 0.4
 
 
-def test_a_late_batch_is_told_by_the_topics(growth: Growth) -> None:
+def test_a_late_batch_is_measured_by_the_topics(growth: Growth) -> None:
     """40 a second come out of 100 that come in: 60 a second wait."""
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     windows = Windows([ledger], growth, batch_seconds=5, started=0)
@@ -122,7 +122,7 @@ def test_what_waits_for_a_segment_waits_for_its_slowest_operator(growth: Growth)
     }
 
 
-def test_what_waits_for_a_root_is_the_backlog_and_told_once(growth: Growth) -> None:
+def test_what_waits_for_a_root_is_the_backlog_and_counted_once(growth: Growth) -> None:
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     ledger.add([batch(0, 0, 5, 200, 200, consumed=200, inside=0.02)])
     [sample] = Windows([ledger], growth, batch_seconds=5, started=0).read(5.1, Plan({"count": 1}))
@@ -151,7 +151,7 @@ def test_duplicates_are_what_a_topic_holds_beyond_finished_batches() -> None:
 
 
 def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:
-    """Each record becomes two. A batch was told of and not committed; then one was committed and not told of."""
+    """Each record becomes two. A batch was reported and not committed; then one was committed and not reported."""
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     ledger.add([batch(0, 0, 5, 100, 200, consumed=100), batch(1, 5, 10, 50, 100, consumed=150)])
     ledger.settle({"in": 100})
@@ -160,7 +160,7 @@ def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> 
     assert (ledger.records_in, ledger.records_out) == (130, 260)
 
 
-def test_a_batch_whose_end_was_never_told_is_seen_from_where_the_next_one_begins() -> None:
+def test_a_batch_whose_end_was_never_reported_is_seen_from_where_the_next_one_begins() -> None:
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     ledger.add([batch(0, 0, 5, 100, 50, consumed=100), batch(2, 10, 15, 100, 50, consumed=300)])
     assert (ledger.records_in, ledger.records_out) == (300, 150)

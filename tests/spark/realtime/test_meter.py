@@ -122,7 +122,7 @@ def test_a_few_hundred_times_of_creation_are_sampled_whatever_the_size_of_a_batc
     assert seen[3] == 300
 
 
-def test_a_stamp_tells_when_a_record_was_taken(spark: SparkSession) -> None:
+def test_a_stamp_says_when_a_record_was_taken(spark: SparkSession) -> None:
     made = spark.createDataFrame([("2024-02-29 01:02:03.456789",)], "created string")
     row = stamped(made, "created", now(spark)).selectExpr("stamp.*", "current_timestamp() as now").first()
     assert row is not None

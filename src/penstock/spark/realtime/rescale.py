@@ -62,7 +62,7 @@ class Rescale:
         """Restart them all, and wait until each emits something again."""
         prepared = {query: query.prepare(self._plan) for query in queries}
         waiting = {query: query.last_batch for query in queries}
-        while waiting or any(self._is_silent(restart) for restart in self.restarts):
+        while waiting or any(self._waits_for_output(restart) for restart in self.restarts):
             for query, batch in list(waiting.items()):
                 ended = query.last_batch > batch or not query.running
                 if (ended or self._is_late(query)) and self._fits([*(r.query for r in self.restarts), query]):
@@ -84,13 +84,13 @@ class Rescale:
         restart.start_seconds = restart.started_at - began
 
     def _look_for_output(self) -> None:
-        silent = [restart for restart in self.restarts if self._is_silent(restart)]
-        lengths = self._offsets.ends([restart.query.wiring.writes[0] for restart in silent]) if silent else None
-        for restart in silent:
+        waiting = [restart for restart in self.restarts if self._waits_for_output(restart)]
+        lengths = self._offsets.ends([restart.query.wiring.writes[0] for restart in waiting]) if waiting else None
+        for restart in waiting:
             if not restart.query.running:
                 raise SegmentFailedError(restart.query.failure or f"{restart.query.segment.name} ended")
             if lengths and restart.length is not None and lengths[restart.query.wiring.writes[0]] > restart.length:
                 restart.silence_seconds = time.time() - restart.stopped_at
 
-    def _is_silent(self, restart: Restart) -> bool:
+    def _waits_for_output(self, restart: Restart) -> bool:
         return restart.silence_seconds is None and time.time() < restart.started_at + FIRST_OUTPUT_SECONDS
