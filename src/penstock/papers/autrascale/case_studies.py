@@ -8,7 +8,7 @@ from penstock.load.curves import constant
 from penstock.model import Latency, Plan, Sample
 from penstock.papers.catalogue import workload
 from penstock.papers.runs import run, under
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row, Series
 
 RISING = "wordcount_case_study under static, all operators at 2; 100k records/s, 50k more every 10 min; seed 0"
 GROWING = "wordcount_case_study under static at 300k records/s, all operators at p; the last of 15 min; seed 0"
@@ -50,23 +50,22 @@ def fig_1() -> Item:
     series = (Series("input", minutes, offered), Series("throughput", minutes, throughput))
     at_300k = [t for t, rate in zip(throughput, offered, strict=True) if rate > 290e3]
     meets = all(t > 0.99 * rate for t, rate in zip(throughput, offered, strict=True) if rate < 240e3)
-    return Item(
+    return Item.of(
         title="AuTraScale, Fig. 1",
         setting=RISING,
         rows=(Row("throughput at 300k records/s", 250e3, at_300k[-1], "records/s"),),
-        claims=(
-            Claim.judged("up to 200k records/s throughput follows the input", meets, "within 1 % in every minute"),
-            Claim.judged(
-                "beyond, it stays near 250k, and lag and latency grow",
+        claims={
+            "up to 200k records/s throughput follows the input": (meets, "within 1 % in every minute"),
+            "beyond, it stays near 250k, and lag and latency grow": (
                 abs(at_300k[-1] / 250e3 - 1) < 0.05 and lag[-1] > lag[-10] > 0 and latency[-1] > 2 * latency[5],
                 f"{at_300k[-1]:,.0f} records/s, lag {lag[-1]:,.0f}, latency {latency[5]:.0f} to {latency[-1]:.0f} ms",
             ),
-        ),
+        },
         charts=(
             Chart("Fig. 1 (a)", "min", "records/s", series),
             Chart("Fig. 1 (b)", "min", "ms", (Series("latency", minutes, latency),)),
         ),
-    )  # fmt: skip
+    )
 
 
 def fig_2() -> Item:
@@ -74,7 +73,7 @@ def fig_2() -> Item:
     rates = {p: sample.throughput or 0.0 for p, sample in growing().items()}
     latencies = {p: mean_ms(sample.processing_latency_ms) for p, sample in growing().items()}
     places = tuple(float(p - 1) for p in rates)
-    return Item(
+    return Item.of(
         title="AuTraScale, Fig. 2",
         setting=GROWING,
         rows=(
@@ -82,23 +81,25 @@ def fig_2() -> Item:
             Row("latency, p = 5", 100.0, latencies[5], "ms"),
             Row("latency, p = 6", 125.0, latencies[6], "ms"),
         ),
-        claims=(
-            Claim.judged(
-                "throughput does not grow in proportion to parallelism",
+        claims={
+            "throughput does not grow in proportion to parallelism": (
                 rates[2] < 1.8 * rates[1] and rates[3] < 1.2 * rates[2],
                 f"{rates[2] / rates[1]:.2f} times at 2, {rates[3] / rates[1]:.2f} times at 3",
             ),
-            Claim.judged("from 4 on the job keeps up", min(rates[p] for p in (4, 5, 6)) > 299e3, "within 0.3 %"),
-            Claim.judged(
-                "more parallelism lowers latency at first and raises it again from 5 to 6",
+            "from 4 on the job keeps up": (min(rates[p] for p in (4, 5, 6)) > 299e3, "within 0.3 %"),
+            "more parallelism lowers latency at first and raises it again from 5 to 6": (
                 latencies[3] > latencies[5] < latencies[6],
                 f"{latencies[3]:.0f}, {latencies[5]:.0f}, {latencies[6]:.0f} ms at 3, 5, 6",
             ),
-        ),
+        },
         charts=(
             Chart(
-                "Fig. 2 (b)", "parallelism", "ms", (Series("latency", places, tuple(latencies.values())),),
-                bars=True, ticks=tuple(str(p) for p in latencies),
+                "Fig. 2 (b)",
+                "parallelism",
+                "ms",
+                (Series("latency", places, tuple(latencies.values())),),
+                bars=True,
+                ticks=tuple(str(p) for p in latencies),
             ),
         ),
-    )  # fmt: skip
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.papers.autrascale.elasticity import KINDS, METHODS, PAPER, TESTS, Ending, ending, setting_of
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row, Series
 
 
 def latency_figure(title: str, policy: str) -> Item:
@@ -24,22 +24,25 @@ def latency_figure(title: str, policy: str) -> Item:
     text = ", ".join(
         f"{m.total} at {m.latency_ms:.0f} ms against {o.total} at {o.latency_ms:.0f} ms" for m, o in better
     )
-    return Item(
+    return Item.of(
         title=title,
         setting=setting_of(list(TESTS)),
         rows=tuple(rows),
-        claims=(
-            Claim.judged("less parallelism may bring the better latency", bool(better), text or "in no test"),
-            Claim.judged(
-                "every final plan of AuTraScale is within its target",
+        claims={
+            "less parallelism may bring the better latency": (bool(better), text or "in no test"),
+            "every final plan of AuTraScale is within its target": (
                 all(ending(job, kind, "AuTraScale", policy).meets for job in TESTS for kind in KINDS),
                 "180 ms for WordCount, 300 ms for Yahoo, under every seed",
             ),
-        ),
+        },
         charts=(
             Chart(
-                title.split(", ")[1], "", "ms", tuple(series), bars=True,
+                title.split(", ")[1],
+                "",
+                "ms",
+                tuple(series),
+                bars=True,
                 ticks=tuple(f"{method}\n{kind}" for kind in KINDS for method in METHODS),
             ),
         ),
-    )  # fmt: skip
+    )

@@ -20,7 +20,7 @@ def parallelism_figure(title: str, policy: str) -> Item:
                 rows.append(Row(f"{job} {kind}, {method}: max", float(max(theirs)), float(max(plan)), "instances"))
                 values.append(float(sum(plan)))
         series.append(Series(job, tuple(float(n) for n in range(len(values))), tuple(values)))
-    return Item(
+    return Item.of(
         title=title,
         setting=setting_of(list(TESTS)),
         rows=(
@@ -30,19 +30,23 @@ def parallelism_figure(title: str, policy: str) -> Item:
             Row("saved against DRS, scale up", 0.367, saved("up", policy), "ratio"),
             Row("saved against DRS with observed rates, scale up", None, saved("up", policy, OBSERVED), "ratio"),
         ),
-        claims=(
-            _saving("down", 0.666, policy),
-            _saving("up", 0.367, policy),
-            _least_that_meets(policy),
-            _cheap_but_short(policy),
-        ),
+        claims={
+            **_saving("down", 0.666, policy),
+            **_saving("up", 0.367, policy),
+            **_least_that_meets(policy),
+            **_cheap_but_short(policy),
+        },
         charts=(
             Chart(
-                title.split(", ")[1], "", "instances", tuple(series), bars=True,
+                title.split(", ")[1],
+                "",
+                "instances",
+                tuple(series),
+                bars=True,
                 ticks=tuple(f"{method}\n{kind}" for kind in KINDS for method in METHODS),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _saving(kind: str, paper: float, policy: str) -> Claim:
