@@ -88,6 +88,15 @@ def lower(ours: float, other: float) -> Judged:
     return ours < other, f"by {1 - ours / other:.2%}"
 
 
+def listed(figures: Mapping[str, float], form: str) -> str:
+    """Figures with their names.
+
+    >>> listed({"WordCount": 0.125, "Yahoo": 0.5}, ".1%")
+    'WordCount: 12.5%, Yahoo: 50.0%'
+    """
+    return ", ".join(f"{name}: {figure:{form}}" for name, figure in figures.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """A line of a chart, or the bars of one colour."""

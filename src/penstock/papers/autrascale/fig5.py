@@ -25,12 +25,11 @@ INTERVAL, SECONDS, SEEDS = 300.0, 3600.0, (0, 1, 2)
 
 @dataclass(frozen=True)
 class Walk:
-    """The plans that were tried with the throughput of each, the one that was kept, and the curve over time."""
+    """The plans that were tried with the throughput of each, the one that was kept, and throughput over time."""
 
     steps: dict[Configuration, float]
     chosen: Configuration
-    minutes: tuple[float, ...]
-    throughput: tuple[float, ...]
+    throughput: Series
 
 
 @cache
@@ -40,11 +39,11 @@ def walk(name: str, policy: str, seed: int) -> Walk:
     (cycles,) = run(test, policy, seeds=(seed,), interval=f"{INTERVAL:g} s").cycles
     figures = next(cycle.decision.figures for cycle in reversed(cycles) if "steps" in cycle.decision.figures)
     samples = [cycle.samples[-1] for cycle in cycles]
+    minutes = tuple(sample.end / 60.0 for sample in samples)
     return Walk(
         steps={tuple(step): throughput for step, throughput in figures["steps"]},
         chosen=tuple(figures["throughput_parallelism"].values()),
-        minutes=tuple(sample.end / 60.0 for sample in samples),
-        throughput=tuple(sample.throughput or 0.0 for sample in samples),
+        throughput=Series(name, minutes, tuple(sample.throughput or 0.0 for sample in samples)),
     )
 
 
@@ -58,6 +57,7 @@ def throughput_figure(title: str, policy: str) -> Item:
     everything = steady("yahoo", RATES["yahoo"], (40,) * 5).throughput or 0.0
     reached = capped[0].steps[capped[0].chosen]
     carried = max(first["wordcount"].steps.values())
+    curves = tuple(one.throughput for one in first.values())
     rows = []
     for name, one in first.items():
         rows += [
@@ -90,12 +90,5 @@ def throughput_figure(title: str, policy: str) -> Item:
                 f"{everything:,.0f} against {reached:,.0f} records/s",
             ),
         },
-        charts=(
-            Chart(
-                title.split(", ")[1] + " (a)",
-                "min",
-                "records/s",
-                tuple(Series(name, one.minutes, one.throughput) for name, one in first.items()),
-            ),
-        ),
+        charts=(Chart(title.split(", ")[1] + " (a)", "min", "records/s", curves),),
     )

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.papers.autrascale.elasticity import FACTORIALS, KINDS, METHODS, PAPER, Ending, ending, setting_of
+from penstock.papers.autrascale.elasticity import FACTORIALS, PAPER, endings, setting_of, yes_or_no
 from penstock.performance.bayesian.search_space import Configuration
 from penstock.report.item import Figure, Item, Row
-
-
-def _words(meets: bool) -> str:
-    return "yes" if meets else "no"
 
 
 def _plan(plan: Configuration) -> str:
@@ -20,22 +16,19 @@ def _plan(plan: Configuration) -> str:
 def elasticity_table(title: str, jobs: Sequence[str], policy: str) -> Item:
     """Optimal value, throughput, latency, score, iterations and QoS of the three methods, up and down."""
     rows: list[Row] = []
-    ours: dict[tuple[str, str, str], Ending] = {}
-    for job in jobs:
-        for kind in KINDS:
-            for method in METHODS:
-                found = ours[job, kind, method] = ending(job, kind, method, policy)
-                plan, throughput, latency, score, iterations, meets = PAPER[job, kind, method]
-                figures: dict[str, tuple[Figure, Figure, str]] = {
-                    "plan": (_plan(plan), _plan(found.plan), ""),
-                    "throughput": (throughput, found.throughput, "records/s"),
-                    "latency": (latency, found.latency_ms, "ms"),
-                    "score": (score, found.score if score else None, ""),
-                    "iterations": (float(iterations), found.iterations, ""),
-                    "meets QoS": (_words(meets), _words(found.meets), ""),
-                }
-                label = f"{job} {kind}, {method}" if len(jobs) > 1 else f"{kind}, {method}"
-                rows += [Row(f"{label}: {what}", *rest) for what, rest in figures.items() if rest[0] is not None]
+    ours = endings(jobs, policy)
+    for (job, kind, method), found in ours.items():
+        plan, throughput, latency, score, iterations, meets = PAPER[job, kind, method]
+        figures: dict[str, tuple[Figure, Figure, str]] = {
+            "plan": (_plan(plan), _plan(found.plan), ""),
+            "throughput": (throughput, found.throughput, "records/s"),
+            "latency": (latency, found.latency_ms, "ms"),
+            "score": (score, found.score if score else None, ""),
+            "iterations": (float(iterations), found.iterations, ""),
+            "meets QoS": (yes_or_no(meets), yes_or_no(found.meets), ""),
+        }
+        label = f"{job} {kind}, {method}" if len(jobs) > 1 else f"{kind}, {method}"
+        rows += [Row(f"{label}: {what}", *rest) for what, rest in figures.items() if rest[0] is not None]
     mine = [found for (_, _, method), found in ours.items() if method == "AuTraScale"]
     theirs = [(name, found) for name, found in ours.items() if name[2] != "AuTraScale"]
     missed = [" ".join(name) for name, found in theirs if not found.meets]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.papers.autrascale.decision_time import OPERATORS, prediction_seconds, seconds
-from penstock.report.item import Chart, Item, Row, Series
+from penstock.papers.autrascale.decision_time import OPERATORS, SETTING, line, prediction_seconds, seconds
+from penstock.report.item import Chart, Item, Row
 
 TABLE_4 = {
     "Alg1_train": ("Algorithm 1", (0.042, 0.053, 0.065, 0.076, 0.088)),
@@ -24,8 +24,7 @@ def table_4() -> Item:
     longest = max(seconds(algorithm, n) for algorithm, _ in TABLE_4.values() for n in OPERATORS)
     return Item.of(
         title="AuTraScale, Table IV",
-        setting="one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
-        "the least of 20; other hardware than the paper's",
+        setting=SETTING,
         rows=tuple(rows),
         claims={
             "a trained model answers within 1 ms": (max(use.values()) < 1e-3, f"{max(use.values()):.2g} s"),
@@ -36,13 +35,7 @@ def table_4() -> Item:
         },
         charts=(
             Chart(
-                "Table IV",
-                "operators",
-                "s",
-                tuple(
-                    Series(name, tuple(map(float, OPERATORS)), tuple(seconds(algorithm, n) for n in OPERATORS))
-                    for name, (algorithm, _) in TABLE_4.items()
-                ),
+                "Table IV", "operators", "s", tuple(line(name, algorithm) for name, (algorithm, _) in TABLE_4.items())
             ),
         ),
     )

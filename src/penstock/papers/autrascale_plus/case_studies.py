@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.papers.autrascale.case_studies import GROWING, PAPER_THROUGHPUT, RISING, growing, mean_ms, rising
+from penstock.papers.autrascale.case_studies import GROWING, RISING, growing, growing_bars, growing_rows, rising
+from penstock.papers.traces import latency_of, mean_ms
 from penstock.report.item import Chart, Item, Row, Series
 
 
@@ -10,11 +11,12 @@ def fig_4() -> Item:
     """The rising rate of the first paper, with both latencies."""
     samples = rising()
     minutes = tuple(sample.end / 60.0 for sample in samples)
-    processing = tuple(mean_ms(sample.processing_latency_ms) for sample in samples)
+    processing = tuple(map(latency_of, samples))
     event = tuple(mean_ms(sample.event_latency_ms) for sample in samples)
     lag = tuple(float(sample.backlog or 0.0) for sample in samples)
     calm = [n for n, sample in enumerate(samples) if sample.offered_rate < 240e3]
     throughput = samples[-1].throughput or 0.0
+    lines = (Series("processing", minutes, processing), Series("event", minutes, event))
     return Item.of(
         title="AuTraScale+, Fig. 4",
         setting=RISING,
@@ -29,34 +31,22 @@ def fig_4() -> Item:
                 f"lag {lag[-1]:,.0f}, event latency {event[-1] / 1e3:.0f} s, processing {processing[-1]:.0f} ms",
             ),
         },
-        charts=(
-            Chart(
-                "Fig. 4 (b)",
-                "min",
-                "ms",
-                (Series("processing", minutes, processing), Series("event", minutes, event)),
-            ),
-        ),
+        charts=(Chart("Fig. 4 (b)", "min", "ms", lines),),
     )
 
 
 def fig_5() -> Item:
     """The growing parallelism of the first paper, with both latencies."""
     rates = {p: sample.throughput or 0.0 for p, sample in growing().items()}
-    processing = {p: mean_ms(sample.processing_latency_ms) for p, sample in growing().items()}
+    processing = {p: latency_of(sample) for p, sample in growing().items()}
     event = {p: mean_ms(sample.event_latency_ms) for p, sample in growing().items()}
     lag = {p: float(sample.backlog or 0.0) for p, sample in growing().items()}
     # First in, first out: what leaves now came in before all that waits.
     ratios = [event[p] / 1e3 / (lag[p] / growing()[p].offered_rate) for p in (1, 2, 3)]
-    places = tuple(float(p - 1) for p in rates)
     return Item.of(
         title="AuTraScale+, Fig. 5",
         setting=GROWING,
-        rows=(
-            *(Row(f"throughput, p = {p}", PAPER_THROUGHPUT[p], rates[p], "records/s") for p in rates),
-            Row("processing latency, p = 5", 100.0, processing[5], "ms"),
-            Row("processing latency, p = 6", 125.0, processing[6], "ms"),
-        ),
+        rows=growing_rows("processing latency"),
         claims={
             "throughput and latency are not linear in parallelism": (
                 rates[2] < 1.8 * rates[1] and rates[3] < 1.2 * rates[2],
@@ -75,14 +65,5 @@ def fig_5() -> Item:
                 f"{processing[5]:.0f} ms at 5, {processing[6]:.0f} ms at 6",
             ),
         },
-        charts=(
-            Chart(
-                "Fig. 5 (b)",
-                "parallelism",
-                "ms",
-                (Series("processing", places, tuple(processing.values())),),
-                bars=True,
-                ticks=tuple(str(p) for p in processing),
-            ),
-        ),
+        charts=(growing_bars("Fig. 5 (b)", "processing"),),
     )

@@ -14,7 +14,7 @@ from penstock.papers.autrascale_plus.event_latency import (
     input_rate,
     steady_plan,
 )
-from penstock.report.item import Chart, Item, Row, Series
+from penstock.report.item import Item, Row, bar_chart
 
 SAVED = {"exponent": 0.219, "proportion": 0.093, "max": 0.495}
 
@@ -37,6 +37,8 @@ def fig_11() -> Item:
             rows.append(Row(f"{label}, {method}: instances", None, float(one.total)))
             rows.append(Row(f"{label}, {method}: time", None, one.minutes, "min"))
     rows += [Row(f"saved against {m}", paper, saved[m], "ratio") for m, paper in SAVED.items()]
+    ticks = [f"{b / 1e6:.0f} M\n{t} ms\n{limit} min" for b, t, limit in CONDITIONS]
+    totals = {method: [found[method, case].total for case in CONDITIONS] for method in METHODS}
     return Item.of(
         title="AuTraScale+, Fig. 11",
         setting=f"yahoo_open_store at {input_rate():,.0f} records/s, 40 % of its most, from {steady_plan()}, where "
@@ -72,21 +74,5 @@ def fig_11() -> Item:
                 "none of the smallest",
             ),
         },
-        charts=(
-            Chart(
-                "Fig. 11 (b)",
-                "",
-                "instances",
-                tuple(
-                    Series(
-                        method,
-                        tuple(float(n) for n in range(len(CONDITIONS))),
-                        tuple(float(found[method, case].total) for case in CONDITIONS),
-                    )
-                    for method in METHODS
-                ),
-                bars=True,
-                ticks=tuple(f"{b / 1e6:.0f} M\n{t} ms\n{limit} min" for b, t, limit in CONDITIONS),
-            ),
-        ),
+        charts=(bar_chart("Fig. 11 (b)", "", "instances", ticks, totals),),
     )

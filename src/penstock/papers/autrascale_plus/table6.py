@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from penstock.papers.autrascale.decision_time import OPERATORS, seconds
-from penstock.report.item import Chart, Item, Row, Series
+from penstock.papers.autrascale.decision_time import OPERATORS, SETTING, line, seconds
+from penstock.report.item import Chart, Item, Row
 
 TABLE_6 = {
     "Algorithm 1": (0.042, 0.053, 0.065, 0.076, 0.088),
@@ -22,8 +22,7 @@ def table_6() -> Item:
     light = sum(ours["lightweight transfer", n] < ours["traditional transfer", n] for n in OPERATORS)
     return Item.of(
         title="AuTraScale+, Table VI",
-        setting="one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
-        "the least of 20; other hardware than the paper's",
+        setting=SETTING,
         rows=tuple(
             Row(f"{name}, {n} operators", paper, ours[name, n], "s")
             for name, printed in TABLE_6.items()
@@ -37,15 +36,5 @@ def table_6() -> Item:
             ),
             "every decision takes less than 1 s": (max(ours.values()) < 1.0, f"at most {max(ours.values()):.3f} s"),
         },
-        charts=(
-            Chart(
-                "Table VI",
-                "operators",
-                "s",
-                tuple(
-                    Series(name, tuple(map(float, OPERATORS)), tuple(ours[name, n] for n in OPERATORS))
-                    for name in TABLE_6
-                ),
-            ),
-        ),
+        charts=(Chart("Table VI", "operators", "s", tuple(line(name, name) for name in TABLE_6)),),
     )

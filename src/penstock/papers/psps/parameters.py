@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_with_shuffle, rows
 from penstock.report.item import Chart, Item, bar_chart, lower, near
 
-Found = Mapping[float, Metrics]
+Found = Mapping[Any, Metrics]
 """Metrics by the value of the parameter."""
 
 JOB = "twitter, three surges in 1100 s"

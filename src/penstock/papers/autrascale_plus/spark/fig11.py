@@ -24,7 +24,7 @@ from penstock.performance.backlog import met
 from penstock.performance.bayesian.rate_library import Measurement, RateLibrary, RateRecord
 from penstock.policies import POLICIES
 from penstock.policies.autrascale import AuTraScale
-from penstock.report.item import Chart, Item, Row
+from penstock.report.item import Chart, Item, Row, listed
 
 (JOB,) = JOBS
 BACKLOG, LIMIT_SECONDS = 7_000, 30.0
@@ -185,7 +185,7 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
             },
             "what it saves is most against Max": (
                 saved["max"] == max(saved.values()),
-                ", ".join(f"{method}: {part:.1%}" for method, part in saved.items()),
+                listed(saved, ".1%"),
             ),
         },
         charts=(Chart("Fig. 11 on Spark", "s", "records waiting", waiting),),

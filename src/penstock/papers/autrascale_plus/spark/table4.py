@@ -9,13 +9,13 @@ from statistics import fmean, median
 from penstock.guards import GuardOptions, only
 from penstock.load.curves import constant
 from penstock.model import ReasonCode, Sample, Slo
-from penstock.papers.autrascale import elasticity
+from penstock.papers.autrascale.elasticity import PAPER, yes_or_no
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of
 from penstock.performance.bayesian.search_space import Configuration
-from penstock.report.item import Chart, Item, Row, Series
+from penstock.report.item import Item, Row, bar_chart
 
 (JOB,) = JOBS
 SLO = Slo(processing_latency="500 ms")
@@ -34,7 +34,6 @@ METHODS: Mapping[str, tuple[str, Mapping[str, object], GuardOptions]] = {
     ),
 }
 OWN = "AuTraScale+"
-PLACES = tuple(float(place) for place in range(len(METHODS)))
 PAPER_SAVED = {"up": 0.367, "down": 0.666}
 
 
@@ -107,6 +106,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         for kind in STARTS
     ]
     missed = [f"{kind}, {method}" for kind, method in names if method != OWN and not here[kind, method].meets]
+    totals = {kind: [here[kind, method].total for method in METHODS] for kind in STARTS}
     return Item.of(
         title="AuTraScale+, Table IV, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s within {SLO.processing_latency_ms:.0f} ms (350,000 and 180 ms in "
@@ -136,39 +136,26 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             ),
             "plans of DRS sometimes miss the requirements": (bool(missed), "; ".join(missed) or "all meet them"),
         },
-        charts=(
-            Chart(
-                "Table IV on Spark",
-                "",
-                "instances",
-                tuple(Series(kind, PLACES, tuple(float(here[kind, m].total) for m in METHODS)) for kind in STARTS),
-                bars=True,
-                ticks=tuple(METHODS),
-            ),
-        ),
+        charts=(bar_chart("Table IV on Spark", "", "instances", list(METHODS), totals),),
     )
 
 
 def _rows(name: tuple[str, str], here: EndingOnSpark, twin: EndingOnSpark) -> list[Row]:
     kind, method = name
-    plan, _, latency, _, iterations, meets = elasticity.PAPER["wordcount", kind, method.rstrip("+")]
+    plan, _, latency, _, iterations, meets = PAPER["wordcount", kind, method.rstrip("+")]
     label = f"{kind}, {method}"
     return [
         Row(f"{label}: plan", str(plan), str(twin.plan), spark=str(here.plan)),
         Row(f"{label}: throughput", None, twin.throughput, "records/s", spark=here.throughput),
         Row(f"{label}: latency", latency, twin.latency_ms, "ms", spark=here.latency_ms),
         Row(f"{label}: iterations", iterations, twin.changes, spark=here.changes),
-        Row(f"{label}: meets QoS", _words(meets), _words(twin.meets), spark=_words(here.meets)),
+        Row(f"{label}: meets QoS", yes_or_no(meets), yes_or_no(twin.meets), spark=yes_or_no(here.meets)),
     ]
 
 
 def _saved(kind: str, endings: Mapping[tuple[str, str], EndingOnSpark]) -> float:
     """The part of the instances of DRS, in the mean of its two kinds, that AuTraScale+ does without."""
     return 1.0 - endings[kind, OWN].total / fmean(endings[kind, m].total for m in METHODS if m != OWN)
-
-
-def _words(meets: bool) -> str:
-    return "yes" if meets else "no"
 
 
 def _ms(found: EndingOnSpark) -> str:
