@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.model import Expected, Forecast, Latency, Operator, Plan, Topology
 from penstock.performance.expectation import expect, sojourn_ms
-from penstock.performance.queueing import mean_sojourn
+from penstock.performance.jackson import Station
 from penstock.performance.true_rates import true_rates
 from strategies import LinearJob, linear_jobs, plans
 
@@ -46,7 +46,7 @@ def test_the_plan_in_force_keeps_its_measured_latency() -> None:
 
 def test_what_queueing_does_not_explain_stays_as_it_is() -> None:
     plan, other = Plan({"all": 10}), Plan({"all": 12})
-    theory = {p["all"]: 1e3 * mean_sojourn(p["all"], 95, 10) for p in (plan, other)}
+    theory = {p["all"]: 1e3 * Station.of(p["all"], 95, 10).sojourn for p in (plan, other)}
     sample = replace(job(95).respond(plan), processing_latency_ms=Latency(mean=theory[10] + 50))
     expected = expect(job(95).observe(plan, [sample]), other)
     assert expected is not None

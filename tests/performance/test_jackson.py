@@ -22,7 +22,7 @@ def erlang_b_by_log_gamma(k: int, a: float) -> float:
 @pytest.mark.parametrize(("k", "a"), [(13, 12.5), (171, 170.0), (500, 350.0), (5000, 4990.0), (5000, 4999.9)])
 def test_erlang_b_agrees_with_the_log_gamma_form_where_factorials_overflow(k: int, a: float) -> None:
     assert queueing.erlang_b(k, a) == pytest.approx(erlang_b_by_log_gamma(k, a), rel=1e-9)
-    assert 0 < queueing.erlang_c(k, a) < 1
+    assert 0 < queueing.erlang_c(k, a, queueing.erlang_b(k, a)) < 1
 
 
 def test_one_instance_is_the_m_m_1_of_the_textbook() -> None:
@@ -47,8 +47,7 @@ def test_an_operator_that_nothing_reaches_adds_nothing_and_a_full_one_adds_etern
 def test_growing_step_by_step_ends_where_a_fresh_start_does(k: int, a: float, service_rate: float) -> None:
     arrival_rate = a * service_rate
     grown = Station.of(k, arrival_rate, service_rate).grown()
-    assert grown.erlang_b == Station.of(k + 1, arrival_rate, service_rate).erlang_b
-    assert grown.sojourn == queueing.mean_sojourn(k + 1, arrival_rate, service_rate)
+    assert grown == Station.of(k + 1, arrival_rate, service_rate)
 
 
 @given(st.floats(0, 1e4), st.floats(0.01, 100))

@@ -6,10 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.performance.queueing import erlang_b, erlang_c, mean_sojourn, mean_wait
+from penstock.performance import queueing
+from penstock.performance.jackson import Station
+from penstock.performance.queueing import erlang_b
 
 INSTANCES = st.integers(1, 60)
 LOADS = st.floats(0.01, 80)
+
+
+def erlang_c(k: int, a: float) -> float:
+    return queueing.erlang_c(k, a, erlang_b(k, a))
+
+
+def mean_wait(k: int, arrival_rate: float, service_rate: float) -> float:
+    return Station.of(k, arrival_rate, service_rate).wait
+
+
+def mean_sojourn(k: int, arrival_rate: float, service_rate: float) -> float:
+    return Station.of(k, arrival_rate, service_rate).sojourn
 
 
 @pytest.mark.parametrize(

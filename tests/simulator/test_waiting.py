@@ -9,7 +9,7 @@ import pytest
 
 from penstock.load.curves import constant
 from penstock.model import Plan, Slo, Topology
-from penstock.performance.queueing import mean_wait
+from penstock.performance.jackson import Station
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.job import Behaviour, Engine, Grouping, Job
 
@@ -45,7 +45,7 @@ def wait_of_every_record(k: int, rho: float) -> float:
 
 @pytest.mark.parametrize(("k", "rho"), CASES)
 def test_the_mean_wait_is_that_of_erlang_c(k: int, rho: float) -> None:
-    expected = mean_wait(k, rho * k * SERVICE_RATE, SERVICE_RATE)
+    expected = Station.of(k, rho * k * SERVICE_RATE, SERVICE_RATE).wait
     assert simulated_wait(k, rho) == pytest.approx(expected, rel=0.05)
 
 
@@ -56,7 +56,7 @@ def test_the_mean_wait_is_that_of_a_simulation_of_every_record(k: int, rho: floa
 
 @pytest.mark.parametrize("rho", [0.5, 0.9])
 def test_shuffled_records_wait_as_if_each_instance_were_alone(rho: float) -> None:
-    alone = mean_wait(1, rho * SERVICE_RATE, SERVICE_RATE)
+    alone = Station.of(1, rho * SERVICE_RATE, SERVICE_RATE).wait
     assert simulated_wait(8, rho, Grouping.SHUFFLE) == pytest.approx(alone, rel=0.05)
 
 

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from penstock.load.trace import Trace
-from penstock.model import Cycle, Plan, Sample
+from penstock.model import Cycle, Latency, Plan, Sample
 from penstock.papers.runs import Runs, run, under
 from penstock.report.item import Series
 from penstock.runs.workload import Workload
@@ -35,10 +35,13 @@ def samples_of(cycles: Iterable[Cycle]) -> list[Sample]:
     return [sample for cycle in cycles for sample in cycle.samples]
 
 
+def mean_ms(latency: Latency | None) -> float:
+    """The mean of a latency for a chart, which shows 0 where no record left the job."""
+    return 0.0 if latency is None or latency.mean is None else latency.mean
+
+
 def latency_of(sample: Sample) -> float:
-    """Mean processing latency in milliseconds; 0 in a window that no record left."""
-    latency = sample.processing_latency_ms
-    return (latency.mean or 0.0) if latency is not None else 0.0
+    return mean_ms(sample.processing_latency_ms)
 
 
 def per_minute(label: str, samples: Sequence[Sample], values: Sequence[float]) -> Series:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from penstock.model import Expected, MissingFigureError, Observation, Plan, Topology
 from penstock.performance.critical_path import critical_path
-from penstock.performance.queueing import mean_sojourn
+from penstock.performance.jackson import Station
 from penstock.performance.true_rates import TrueRates, arriving, headroom, input_rates, true_rates
 
 
@@ -61,5 +61,5 @@ def _event_latency(processing: float, backlog: float | None, capacity: float | N
 
 def sojourn_ms(topology: Topology, plan: Plan, rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
     """Mean milliseconds through the critical path if every operator were an M/M/k queue; may be infinite."""
-    sojourns = {n: 1e3 * mean_sojourn(plan[n], load[n], rates[n].processing) for n in topology.names}
+    sojourns = {n: 1e3 * Station.of(plan[n], load[n], rates[n].processing).sojourn for n in topology.names}
     return sum(sojourns[name] for name in critical_path(topology, sojourns))

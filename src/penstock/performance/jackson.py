@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.performance.queueing import erlang_b, erlang_c_from_b
+from penstock.performance.queueing import erlang_b, erlang_c
 
 ROUNDING = 1e-9
 """Measured rates are quotients: a load of 1.9999999999 instances counts as 2."""
@@ -50,7 +50,7 @@ class Station:
         spare = self.instances * self.service_rate - self.arrival_rate
         if spare <= 0:
             return math.inf
-        return erlang_c_from_b(self.instances, self.arrival_rate / self.service_rate, self.erlang_b) / spare
+        return erlang_c(self.instances, self.arrival_rate / self.service_rate, self.erlang_b) / spare
 
     @property
     def sojourn(self) -> float:

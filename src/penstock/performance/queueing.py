@@ -11,8 +11,6 @@ Glossary:
 
 from __future__ import annotations
 
-import math
-
 
 def erlang_b(k: int, a: float) -> float:
     """Blocking probability of M/M/k/k, by the recursion over k.
@@ -29,34 +27,10 @@ def erlang_b(k: int, a: float) -> float:
     return b
 
 
-def erlang_c(k: int, a: float) -> float:
-    """The probability that a record has to wait in M/M/k; 1 at and beyond saturation.
+def erlang_c(k: int, a: float, b: float) -> float:
+    """The probability that a record has to wait in M/M/k, from its Erlang B; 1 at and beyond saturation.
 
-    >>> round(erlang_c(1, 0.7), 6), round(erlang_c(2, 1.0), 6)
+    >>> round(erlang_c(1, 0.7, erlang_b(1, 0.7)), 6), round(erlang_c(2, 1.0, erlang_b(2, 1.0)), 6)
     (0.7, 0.333333)
     """
-    return 1.0 if a >= k else erlang_c_from_b(k, a, erlang_b(k, a))
-
-
-def erlang_c_from_b(k: int, a: float, b: float) -> float:
-    """Erlang C of M/M/k below saturation, where Erlang B is known already: no recursion over k."""
-    return b / (1.0 - (a / k) * (1.0 - b))
-
-
-def mean_wait(k: int, arrival_rate: float, service_rate: float) -> float:
-    """Mean seconds in the queue of M/M/k; infinite at and beyond saturation.
-
-    >>> round(mean_wait(1, 9.0, 10.0), 6)
-    0.9
-    """
-    if arrival_rate <= 0:
-        return 0.0
-    spare = k * service_rate - arrival_rate
-    if spare <= 0:
-        return math.inf
-    return erlang_c(k, arrival_rate / service_rate) / spare
-
-
-def mean_sojourn(k: int, arrival_rate: float, service_rate: float) -> float:
-    """Mean seconds from arrival to departure in M/M/k."""
-    return mean_wait(k, arrival_rate, service_rate) + 1.0 / service_rate
+    return 1.0 if a >= k else b / (1.0 - (a / k) * (1.0 - b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,10 +10,17 @@ Figure = float | str | None
 """A number, words where the paper prints words (a plan, "yes"), or None where there is none."""
 
 
+Judged = tuple[bool | None, str]
+"""Whether a claim holds, None where that cannot be judged, and the measure behind it."""
+
+
 class Judgement(StrEnum):
     HOLDS = "holds"
     FAILS = "does not hold"
     OPEN = "cannot be judged"
+
+
+JUDGEMENTS = {True: Judgement.HOLDS, False: Judgement.FAILS, None: Judgement.OPEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,32 @@ class Claim:
     judgement: Judgement
     why: str = ""
 
-    @classmethod
-    def judged(cls, text: str, holds: bool, why: str) -> Claim:
-        return cls(text, Judgement.HOLDS if holds else Judgement.FAILS, why)
+
+def near(ours: float, paper: float, within: float, form: str = ".4f") -> Judged:
+    """Whether our figure is near the paper's.
+
+    >>> near(0.5623, 0.5617, 0.05)
+    (True, '0.5623')
+    """
+    return abs(ours - paper) < within, format(ours, form)
+
+
+def lower(ours: float, other: float) -> Judged:
+    """Whether our figure is lower than another one.
+
+    >>> lower(1.5, 2.0)
+    (True, 'by 25.00%')
+    """
+    return ours < other, f"by {1 - ours / other:.2%}"
+
+
+def listed(figures: Mapping[str, float], form: str) -> str:
+    """Figures with their names.
+
+    >>> listed({"WordCount": 0.125, "Yahoo": 0.5}, ".1%")
+    'WordCount: 12.5%, Yahoo: 50.0%'
+    """
+    return ", ".join(f"{name}: {figure:{form}}" for name, figure in figures.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +118,15 @@ class Chart:
     ticks: tuple[str, ...] = ()
 
 
+def bar_chart(
+    title: str, x_label: str, y_label: str, ticks: Sequence[object], colours: Mapping[str, Iterable[float]]
+) -> Chart:
+    """A chart with a group of bars at each tick: for every colour, by its label, the bar at each of them."""
+    places = tuple(float(place) for place in range(len(ticks)))
+    series = tuple(Series(label, places, tuple(map(float, heights))) for label, heights in colours.items())
+    return Chart(title, x_label, y_label, series, bars=True, ticks=tuple(map(str, ticks)))
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One table or figure. `setting` names job, load, seeds and options, so that anyone can run it again."""
@@ -96,3 +136,11 @@ class Item:
     rows: tuple[Row, ...]
     claims: tuple[Claim, ...]
     charts: tuple[Chart, ...] = ()
+
+    @classmethod
+    def of(
+        cls, title: str, setting: str, rows: Iterable[Row], claims: Mapping[str, Judged], charts: Iterable[Chart] = ()
+    ) -> Item:
+        """An item whose claims are given by their texts."""
+        judged = (Claim(text, JUDGEMENTS[holds], why) for text, (holds, why) in claims.items())
+        return cls(title, setting, tuple(rows), tuple(judged), tuple(charts))

@@ -2,11 +2,12 @@
 
 n, e, w, r   operators, edges, workers, roots
 m            the largest parallelism of any operator
+l            steps until a record times out
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from penstock.simulator.job import Grouping, Job, Overflow
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+T = TypeVar("T")
 
 GROUPINGS = (Grouping.BALANCED, Grouping.SHUFFLE, Grouping.KEYED)
 BALANCED, SHUFFLE, KEYED = range(3)
@@ -72,58 +75,58 @@ class Layout(NamedTuple):
 class State(NamedTuple):
     """Where the records are, and everything else that is kept from step to step."""
 
-    queue: Ints  # (n, m) records waiting in front of each instance
-    credit: Floats  # (n, m) part of a record that an instance has already worked on
-    turn: Ints  # (n,) the instance that gets the next odd record
-    carry: Floats  # (e,) part of a record still to be sent to a child
-    flow: Floats  # (e,) records that took this edge in the last step
-    speed: Floats  # (w,) share of a core that a busy instance gets
-    wait: Floats  # (n,) mean stochastic wait, seconds
-    age: Floats  # (n, 3) mean age of records on arrival, seconds: inside the job, the random part of it, in the source
-    owed: Floats  # (r,) part of a record still to be replayed
-    unacknowledged: Ints  # (r, l) records that timed out, by step, until the source replays them
-    unacknowledged_at: Ints  # (1,) the entry of the present step
-    backlog: Ints  # (r,) records in the source
-    cohort_count: Ints  # (r, COHORTS) the backlog by age, oldest at cohort_first
-    cohort_time: Floats  # (r, COHORTS) mean creation time
-    cohort_first: Ints  # (r,)
-    cohort_size: Ints  # (r,) cohorts in use
-    batch: Floats  # (BATCH,) the micro-batch under way: see `sequential`
-    finished: Floats  # (FINISHED,) the micro-batch that ended last: see `sequential`
-    noise: Floats  # (n,) log of the present factor on service times
+    queue: Annotated[Ints, "n", "m"]  # records waiting in front of each instance
+    credit: Annotated[Floats, "n", "m"]  # part of a record that an instance has already worked on
+    turn: Annotated[Ints, "n"]  # the instance that gets the next odd record
+    carry: Annotated[Floats, "e"]  # part of a record still to be sent to a child
+    flow: Annotated[Floats, "e"]  # records that took this edge in the last step
+    speed: Annotated[Floats, "w"]  # share of a core that a busy instance gets
+    wait: Annotated[Floats, "n"]  # mean stochastic wait, seconds
+    age: Annotated[Floats, "n", 3]  # mean age on arrival, seconds: inside the job, its random part, in the source
+    owed: Annotated[Floats, "r"]  # part of a record still to be replayed
+    unacknowledged: Annotated[Ints, "r", "l"]  # records that timed out, by step, until the source replays them
+    unacknowledged_at: Annotated[Ints, 1]  # the entry of the present step
+    backlog: Annotated[Ints, "r"]  # records in the source
+    cohort_count: Annotated[Ints, "r", COHORTS]  # the backlog by age, oldest at cohort_first
+    cohort_time: Annotated[Floats, "r", COHORTS]  # mean creation time
+    cohort_first: Annotated[Ints, "r"]
+    cohort_size: Annotated[Ints, "r"]  # cohorts in use
+    batch: Annotated[Floats, BATCH]  # the micro-batch under way: see `sequential`
+    finished: Annotated[Floats, FINISHED]  # the micro-batch that ended last: see `sequential`
+    noise: Annotated[Floats, "n"]  # log of the present factor on service times
 
 
 class Scratch(NamedTuple):
     """Arrays that hold intermediate results of one step."""
 
-    service: Floats  # (n,) seconds a record, with noise and coordination
-    seconds: Floats  # (n, m) the same for each instance, slowed by its worker's load and by rate caps
-    capacity: Ints  # (n, m) records that an instance can finish
-    busy: Floats  # (n, m) seconds that it had work
-    allowance: Ints  # (n,) records that an operator may still receive
-    incoming: Ints  # (n,)
-    ages: Floats  # (n, 3) sums of which State.age holds the means
-    runnable: Floats  # (w,) cores asked for
-    pushed: Ints  # (r,) records of this step that are in the source already
+    service: Annotated[Floats, "n"]  # seconds a record, with noise and coordination
+    seconds: Annotated[Floats, "n", "m"]  # the same for each instance, slowed by its worker's load and by rate caps
+    capacity: Annotated[Ints, "n", "m"]  # records that an instance can finish
+    busy: Annotated[Floats, "n", "m"]  # seconds that it had work
+    allowance: Annotated[Ints, "n"]  # records that an operator may still receive
+    incoming: Annotated[Ints, "n"]
+    ages: Annotated[Floats, "n", 3]  # sums of which State.age holds the means
+    runnable: Annotated[Floats, "w"]  # cores asked for
+    pushed: Annotated[Ints, "r"]  # records of this step that are in the source already
 
 
 class Tally(NamedTuple):
     """Counts and sums since the tally was last cleared."""
 
-    received: Ints  # (n,)
-    processed: Ints  # (n,)
-    emitted: Ints  # (n,) records sent to the child that got the most; at a leaf, records that left
-    dropped: Ints  # (n,) lost or timed out in front of an operator
-    sent: Ints  # (e,)
-    busy: Floats  # (n,) seconds
-    sojourn: Floats  # (n,) seconds, summed over processed records
-    offered: Ints  # (r,) records created
-    taken: Ints  # (r,) records that entered the job
-    replayed: Ints  # (1,)
-    left: Floats  # (3,) records that left the job; their processing and event latency, summed, seconds
-    processing: Floats  # (BINS,) records by processing latency
-    event: Floats  # (BINS,) records by event latency
-    seconds: Floats  # (4,) simulated seconds; seconds in violation; sum of |in - out|; sum of in
+    received: Annotated[Ints, "n"]
+    processed: Annotated[Ints, "n"]
+    emitted: Annotated[Ints, "n"]  # records sent to the child that got the most; at a leaf, records that left
+    dropped: Annotated[Ints, "n"]  # lost or timed out in front of an operator
+    sent: Annotated[Ints, "e"]
+    busy: Annotated[Floats, "n"]  # seconds
+    sojourn: Annotated[Floats, "n"]  # seconds, summed over processed records
+    offered: Annotated[Ints, "r"]  # records created
+    taken: Annotated[Ints, "r"]  # records that entered the job
+    replayed: Annotated[Ints, 1]
+    left: Annotated[Floats, 3]  # records that left the job; their processing and event latency, summed, seconds
+    processing: Annotated[Floats, BINS]  # records by processing latency
+    event: Annotated[Floats, BINS]  # records by event latency
+    seconds: Annotated[Floats, 4]  # simulated seconds; seconds in violation; sum of |in - out|; sum of in
 
 
 def network_of(job: Job) -> Network:
@@ -209,69 +212,17 @@ def _remote_probability(senders: Ints, receivers: Ints) -> float:
     return 1.0 - float((here / here.sum()) @ (there / there.sum()))
 
 
-def empty_state(network: Network, m: int, dt: float) -> State:
-    n, e, r, w = len(network.service), len(network.edge_parent), len(network.root), len(network.cores)
-    timeout_steps = max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1
-    return State(
-        queue=np.zeros((n, m), dtype=np.int64),
-        credit=np.zeros((n, m)),
-        turn=np.zeros(n, dtype=np.int64),
-        carry=np.zeros(e),
-        flow=np.zeros(e),
-        speed=np.ones(w),
-        wait=np.zeros(n),
-        age=np.zeros((n, 3)),
-        owed=np.zeros(r),
-        unacknowledged=np.zeros((r, timeout_steps), dtype=np.int64),
-        unacknowledged_at=np.zeros(1, dtype=np.int64),
-        backlog=np.zeros(r, dtype=np.int64),
-        cohort_count=np.zeros((r, COHORTS), dtype=np.int64),
-        cohort_time=np.zeros((r, COHORTS)),
-        cohort_first=np.zeros(r, dtype=np.int64),
-        cohort_size=np.zeros(r, dtype=np.int64),
-        batch=np.zeros(BATCH),
-        finished=np.zeros(FINISHED),
-        noise=np.zeros(n),
-    )
-
-
-def empty_tally(network: Network) -> Tally:
-    n, e, r = len(network.service), len(network.edge_parent), len(network.root)
-
-    def ints(size: int) -> Ints:
-        return np.zeros(size, dtype=np.int64)
-
-    return Tally(
-        received=ints(n),
-        processed=ints(n),
-        emitted=ints(n),
-        dropped=ints(n),
-        sent=ints(e),
-        busy=np.zeros(n),
-        sojourn=np.zeros(n),
-        offered=ints(r),
-        taken=ints(r),
-        replayed=ints(1),
-        left=np.zeros(3),
-        processing=np.zeros(BINS),
-        event=np.zeros(BINS),
-        seconds=np.zeros(4),
-    )
-
-
-def empty_scratch(network: Network, m: int) -> Scratch:
-    n = len(network.service)
-    return Scratch(
-        service=np.zeros(n),
-        seconds=np.ones((n, m)),
-        capacity=np.zeros((n, m), dtype=np.int64),
-        busy=np.zeros((n, m)),
-        allowance=np.zeros(n, dtype=np.int64),
-        incoming=np.zeros(n, dtype=np.int64),
-        ages=np.zeros((n, 3)),
-        runnable=np.zeros(len(network.cores)),
-        pushed=np.zeros(len(network.root), dtype=np.int64),
-    )
+def zeros(kind: type[T], network: Network, m: int = 1, dt: float = 1.0) -> T:
+    """A state, scratch or tally in which every array has the shape of its annotation and is filled with 0."""
+    sizes = {
+        "n": len(network.service), "e": len(network.edge_parent), "w": len(network.cores), "r": len(network.root),
+        "m": m, "l": max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1,
+    }  # fmt: skip
+    arrays = []
+    for hint in get_type_hints(kind, include_extras=True).values():
+        shape = [sizes.get(size, size) for size in hint.__metadata__]
+        arrays.append(np.zeros(shape, dtype=np.int64 if hint.__origin__ == Ints else np.float64))
+    return kind(*arrays)
 
 
 def clear(tally: Tally) -> None:

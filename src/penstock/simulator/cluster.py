@@ -14,13 +14,14 @@ from penstock.simulator.arrays import (
     Floats,
     Ints,
     Layout,
+    Scratch,
+    State,
+    Tally,
     add,
     clear,
-    empty_scratch,
-    empty_state,
-    empty_tally,
     layout_of,
     network_of,
+    zeros,
 )
 from penstock.simulator.backlog import push
 from penstock.simulator.job import Change, Job, Overflow
@@ -61,13 +62,14 @@ class SimulatedCluster:
         self._targets = _targets(slo)
         self._carry = np.zeros(len(self._network.root))
         self._samples: list[Sample] = []
-        self._window = empty_tally(self._network)
-        self.total = empty_tally(self._network)
+        self._window = zeros(Tally, self._network)
+        self.total = zeros(Tally, self._network)
         self._plan = self._placed(job.first_plan)
         self._layout: Layout = layout_of(job, self._plan, self._network)
         most = self._layout.weight.shape[1]
-        self.state = empty_state(self._network, most, step_seconds)
-        self._scratch = empty_scratch(self._network, most)
+        self.state = zeros(State, self._network, most, step_seconds)
+        self.state.speed.fill(1.0)
+        self._scratch = zeros(Scratch, self._network, most)
         for root in range(len(self._network.root) if backlog else 0):
             push(self.state, root, backlog, 0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.papers.autoscale.runs import MINUTE, SETTING, charts, seen
 from penstock.papers.catalogue import workload
 from penstock.papers.traces import samples_of
-from penstock.report.item import Claim, Item, Row
+from penstock.report.item import Item, Row
 
 FALL, SECOND_PEAK = 720.0, 1080.0  # where the 5-step stream falls, and rises for the second time
 MEASUREMENT = 10.0
@@ -22,7 +22,7 @@ def fig_10() -> Item:
     emitted = max(
         s.operators["intermediate"].records_in or 0.0 for run in autoscale.runs.cycles for s in samples_of(run)
     )
-    return Item(
+    return Item.of(
         title="AUTOSCALE, Fig. 10",
         setting=f"linear_peaks, 5-step stream, from minimal degrees; {SETTING}",
         rows=(
@@ -34,15 +34,13 @@ def fig_10() -> Item:
             Row("AUTOSCALE, dephased", None, autoscale.dephased(), "items"),
             Row("highest degree of the intermediate operator", "more than 1", autoscale.most("intermediate")),
         ),
-        claims=(
-            Claim.judged(
-                "Storm congests at the sudden rise, and the fall does not restore it",
+        claims={
+            "Storm congests at the sudden rise, and the fall does not restore it": (
                 storm.congested,
                 f"{storm.processed:.0%} processed, {storm.dephased_in_the_last_minute:,.0f} items dephased in the last "
                 "minute",
             ),
-            Claim.judged(
-                "AUTOSCALE reacts in several stages, and its queues are worked off after the load has fallen",
+            "AUTOSCALE reacts in several stages, and its queues are worked off after the load has fallen": (
                 min(scale_outs) >= 2
                 and autoscale.processed > 0.999
                 and autoscale.dephased(SECOND_PEAK - 3 * MINUTE, SECOND_PEAK - MINUTE) == 0,
@@ -50,17 +48,15 @@ def fig_10() -> Item:
                 f"before the fall, {autoscale.dephased(FALL, SECOND_PEAK - MINUTE):,.0f} after it, none from the third "
                 f"minute before the second peak on; {autoscale.processed:.2%} processed in the end",
             ),
-            Claim.judged(
-                "even the quick intermediate operator is scaled out as a precaution",
+            "even the quick intermediate operator is scaled out as a precaution": (
                 autoscale.most("intermediate") > 1,
                 f"to {autoscale.most('intermediate')}: with what is sent again up to {emitted / MEASUREMENT:,.0f} "
                 f"items/s reach it, and one instance does {quick:,.0f}",
             ),
-            Claim.judged(
-                "a reconfiguration follows as soon as the second peak appears (within a window)",
+            "a reconfiguration follows as soon as the second peak appears (within a window)": (
                 max(again) <= MINUTE,
                 f"{max(again):.0f} s after it at the latest",
             ),
-        ),
+        },
         charts=charts("Fig. 10", storm, autoscale, "sink"),
     )

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from penstock.papers.autoscale.runs import MINUTE, SETTING, charts, less, seen, supervisors
 from penstock.papers.traces import latency_of, samples_of
-from penstock.report.item import Claim, Item, Row
+from penstock.report.item import Item, Row
 
 
 def fig_9() -> Item:
@@ -27,7 +27,7 @@ def fig_9() -> Item:
         max(latency_of(s) for s in samples_of(run) if cycle.t <= s.t < cycle.t + MINUTE)
         for cycle, run in zip(last, autoscale_8.runs.cycles, strict=True)
     )
-    return Item(
+    return Item.of(
         title="AUTOSCALE, Fig. 9",
         setting=f"linear, 3-step stream, from minimal (a) and expert degrees (b); {SETTING}",
         rows=(
@@ -46,15 +46,13 @@ def fig_9() -> Item:
             Row("(b) AUTOSCALE, mean latency", None, autoscale_8.latency, "ms"),
             Row("(b) the same, were a change without a pause", None, unpaused.latency, "ms"),
         ),
-        claims=(
-            Claim.judged(
-                "with minimal degrees Storm congests, and replays items for ever although the load has fallen again",
+        claims={
+            "with minimal degrees Storm congests, and replays items for ever although the load has fallen again": (
                 storm.congested,
                 f"{storm.processed:.0%} processed; {storm.dephased_in_the_last_minute:,.0f} items dephased in the last "
                 "minute, six minutes after the fall",
             ),
-            Claim.judged(
-                "AUTOSCALE grows with the load, shrinks with it, and never congests",
+            "AUTOSCALE grows with the load, shrinks with it, and never congests": (
                 not autoscale.congested
                 and autoscale.dephased() == 0
                 and autoscale.most("sink") == 8
@@ -62,30 +60,26 @@ def fig_9() -> Item:
                 f"{autoscale.processed:.2%} processed, none dephased; the sink grows to {autoscale.most('sink')} "
                 "and ends at 1",
             ),
-            Claim.judged(
-                "from expert degrees it takes about 37.5 % less CPU and memory (within 5 points)",
+            "from expert degrees it takes about 37.5 % less CPU and memory (within 5 points)": (
                 all(abs(saved - 37.5) <= 5 for saved in (cores, memory)),
                 f"{cores:.1f} % and {memory:.1f} %",
             ),
-            Claim.judged(
-                "and gives results of the same quality: all items in time",
+            "and gives results of the same quality: all items in time": (
                 min(storm_8.processed, autoscale_8.processed) > 0.999 and autoscale_8.dephased() == 0,
                 f"{storm_8.processed:.2%} and {autoscale_8.processed:.2%} processed, none dephased",
             ),
-            Claim.judged(
-                "latency rises markedly at the scale-in to one supervisor",
+            "latency rises markedly at the scale-in to one supervisor": (
                 after == 1 and bump > 2 * calm,
                 f"from {calm:.0f} to {bump:,.0f} ms, {before} supervisors before and {after} after; one sink is left "
                 "with what came in the pause, while the load still falls",
             ),
-            Claim.judged(
-                "and equivalent performance but for that: the latency of most measurements within 25 % (their median)",
+            "and equivalent performance but for that: the latency of most measurements within 25 % (their median)": (
                 autoscale_8.usual_latency <= 1.25 * storm_8.usual_latency,
                 f"{autoscale_8.usual_latency:.0f} against {storm_8.usual_latency:.0f} ms; means "
                 f"{autoscale_8.latency:.0f} and {storm_8.latency:.0f}, or {unpaused.latency:.0f} if changes did not "
                 "stop the job for 5 s",
             ),
-        ),
+        },
         charts=(
             *charts("Fig. 9 (a)", storm, autoscale, "sink"),
             *charts("Fig. 9 (b)", storm_8, autoscale_8, "sink"),

@@ -17,10 +17,14 @@ from penstock.performance.bayesian.gaussian_process import GaussianProcess
 from penstock.performance.bayesian.score import benefit_score, throughput_score
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model, with_estimates
+from penstock.report.item import Series
 
 OPERATORS = (2, 4, 6, 8, 10)
 P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH, REPEATS = 40, 0.8, 6, 4, 3, 20
-ALGORITHMS = ("Algorithm 1", "Algorithm 3", "traditional transfer", "lightweight transfer")
+SETTING = (
+    "one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
+    "the least of 20; other hardware than the paper's"
+)
 
 Samples = dict[Configuration, float]
 
@@ -86,6 +90,11 @@ def seconds(algorithm: str, operators: int) -> float:
         recommend(problem.space, surrogate, f_best, samples, best_first(samples))
 
     return _least_seconds(decide)
+
+
+def line(label: str, algorithm: str) -> Series:
+    """The CPU time of an algorithm by number of operators, for a chart."""
+    return Series(label, tuple(map(float, OPERATORS)), tuple(seconds(algorithm, n) for n in OPERATORS))
 
 
 @cache

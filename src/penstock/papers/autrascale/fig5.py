@@ -11,7 +11,7 @@ from penstock.papers.autrascale.steady import steady
 from penstock.papers.catalogue import workload
 from penstock.papers.runs import run, under
 from penstock.performance.bayesian.search_space import Configuration
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row, Series
 
 RATES = {"wordcount": 350e3, "yahoo": 60e3, "nexmark_q5": 30e3, "nexmark_q11": 100e3}
 PAPER_PLANS: dict[str, Configuration] = {
@@ -25,12 +25,11 @@ INTERVAL, SECONDS, SEEDS = 300.0, 3600.0, (0, 1, 2)
 
 @dataclass(frozen=True)
 class Walk:
-    """The plans that were tried with the throughput of each, the one that was kept, and the curve over time."""
+    """The plans that were tried with the throughput of each, the one that was kept, and throughput over time."""
 
     steps: dict[Configuration, float]
     chosen: Configuration
-    minutes: tuple[float, ...]
-    throughput: tuple[float, ...]
+    throughput: Series
 
 
 @cache
@@ -40,11 +39,11 @@ def walk(name: str, policy: str, seed: int) -> Walk:
     (cycles,) = run(test, policy, seeds=(seed,), interval=f"{INTERVAL:g} s").cycles
     figures = next(cycle.decision.figures for cycle in reversed(cycles) if "steps" in cycle.decision.figures)
     samples = [cycle.samples[-1] for cycle in cycles]
+    minutes = tuple(sample.end / 60.0 for sample in samples)
     return Walk(
         steps={tuple(step): throughput for step, throughput in figures["steps"]},
         chosen=tuple(figures["throughput_parallelism"].values()),
-        minutes=tuple(sample.end / 60.0 for sample in samples),
-        throughput=tuple(sample.throughput or 0.0 for sample in samples),
+        throughput=Series(name, minutes, tuple(sample.throughput or 0.0 for sample in samples)),
     )
 
 
@@ -58,6 +57,7 @@ def throughput_figure(title: str, policy: str) -> Item:
     everything = steady("yahoo", RATES["yahoo"], (40,) * 5).throughput or 0.0
     reached = capped[0].steps[capped[0].chosen]
     carried = max(first["wordcount"].steps.values())
+    curves = tuple(one.throughput for one in first.values())
     rows = []
     for name, one in first.items():
         rows += [
@@ -65,41 +65,30 @@ def throughput_figure(title: str, policy: str) -> Item:
             Row(f"{name}: throughput", 35e3 if name == "yahoo" else RATES[name], one.steps[one.chosen], "records/s"),
             Row(f"{name}: iterations", "at most 4", float(len(one.steps)), "plans run"),
         ]
-    return Item(
+    return Item.of(
         title=title,
         setting=f"four workloads under {policy} without a latency target, from all ones; a decision every 5 min, the "
         "window of a restart left out; seeds 0, 1, 2 (figures: seed 0)",
         rows=(*rows, Row("yahoo: throughput at all 40", 35e3, everything, "records/s")),
-        claims=(
-            Claim.judged("throughput optimisation ends after at most 4 iterations", most <= 4, f"at most {most}"),
-            Claim.judged(
-                "it ends at the plans of the paper", same == len(found), f"{same} of {len(found)} runs end there"
-            ),
-            Claim.judged(
-                "WordCount's throughput is above its input for a while: the backlog is worked off too",
+        claims={
+            "throughput optimisation ends after at most 4 iterations": (most <= 4, f"at most {most}"),
+            "it ends at the plans of the paper": (same == len(found), f"{same} of {len(found)} runs end there"),
+            "WordCount's throughput is above its input for a while: the backlog is worked off too": (
                 carried > 1.005 * RATES["wordcount"],
                 f"{carried:,.0f} records/s",
             ),
-            Claim.judged(
-                "the store caps Yahoo: the walk ends although the input is not reached",
+            "the store caps Yahoo: the walk ends although the input is not reached": (
                 all(max(one.steps.values()) < 0.65 * RATES["yahoo"] for one in capped.values()),
                 f"{max(capped[0].steps.values()):,.0f} of 60,000 records/s",
             ),
-            Claim.judged(
-                "the look-back takes the second plan, not the last one",
+            "the look-back takes the second plan, not the last one": (
                 all(list(one.steps).index(one.chosen) == 1 < len(one.steps) - 1 for one in capped.values()),
                 " -> ".join(str(step) for step in capped[0].steps),
             ),
-            Claim.judged(
-                "more instances do not raise Yahoo's throughput",
+            "more instances do not raise Yahoo's throughput": (
                 everything <= 1.01 * reached,
                 f"{everything:,.0f} against {reached:,.0f} records/s",
             ),
-        ),
-        charts=(
-            Chart(
-                title.split(", ")[1] + " (a)", "min", "records/s",
-                tuple(Series(name, one.minutes, one.throughput) for name, one in first.items()),
-            ),
-        ),
-    )  # fmt: skip
+        },
+        charts=(Chart(title.split(", ")[1] + " (a)", "min", "records/s", curves),),
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.papers.autrascale.decision_time import OPERATORS, prediction_seconds, seconds
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.papers.autrascale.decision_time import OPERATORS, SETTING, line, prediction_seconds, seconds
+from penstock.report.item import Chart, Item, Row
 
 TABLE_4 = {
     "Alg1_train": ("Algorithm 1", (0.042, 0.053, 0.065, 0.076, 0.088)),
@@ -22,26 +22,20 @@ def table_4() -> Item:
     use = {n: prediction_seconds(n) for n in OPERATORS}
     rows += [Row(f"Alg1_use, {n} operators", paper, use[n], "s") for n, paper in zip(OPERATORS, USE, strict=True)]
     longest = max(seconds(algorithm, n) for algorithm, _ in TABLE_4.values() for n in OPERATORS)
-    return Item(
+    return Item.of(
         title="AuTraScale, Table IV",
-        setting="one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
-        "the least of 20; other hardware than the paper's",
+        setting=SETTING,
         rows=tuple(rows),
-        claims=(
-            Claim.judged("a trained model answers within 1 ms", max(use.values()) < 1e-3, f"{max(use.values()):.2g} s"),
-            Claim.judged(
-                "a decision is far too quick to matter: under 1 % of a policy interval of one minute",
+        claims={
+            "a trained model answers within 1 ms": (max(use.values()) < 1e-3, f"{max(use.values()):.2g} s"),
+            "a decision is far too quick to matter: under 1 % of a policy interval of one minute": (
                 longest < 0.6,
                 f"at most {longest:.2f} s",
             ),
-        ),
+        },
         charts=(
             Chart(
-                "Table IV", "operators", "s",
-                tuple(
-                    Series(name, tuple(map(float, OPERATORS)), tuple(seconds(algorithm, n) for n in OPERATORS))
-                    for name, (algorithm, _) in TABLE_4.items()
-                ),
+                "Table IV", "operators", "s", tuple(line(name, algorithm) for name, (algorithm, _) in TABLE_4.items())
             ),
         ),
-    )  # fmt: skip
+    )

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from threadpoolctl import threadpool_limits
-
 from penstock.load.curves import constant
 from penstock.model import Observation, Slo
 from penstock.papers.autrascale.steady import base_at, configuration, latency_ms, plan_for, steady, taught, training_set
@@ -123,13 +121,6 @@ def _searched(space: SearchSpace, model: BacklogModel) -> Configuration:
     """
     gap = model.target_throughput - model.input_rate
     search = DrainSearch(space, model.target_throughput, beta=gap, threshold=THRESHOLD)
-    profile = {k: profiled(k) for k in training_set(space)}
-    for _ in range(TRIALS):
-        if search.found(profile) is not None:
-            break
-        with threadpool_limits(1):  # matrices this small lose more by threads than they win
-            step = search.next(profile)
-        assert step is not None  # the space is far larger
-        profile[step.configuration] = profiled(step.configuration)
+    profile = search.run(profiled, training_set(space), TRIALS)
     enough = [k for k, throughput in profile.items() if throughput >= model.target_throughput]
     return search.found(profile) or min(enough, key=sum)

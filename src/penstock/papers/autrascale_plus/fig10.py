@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from penstock.papers.autrascale.rate_change import SEEDS, arrival, mean_total
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Item, Row, bar_chart, listed
 
 TABLE_5 = {
     "WordCount": ("wordcount", 150e3, 200e3, "250 ms"),
@@ -39,12 +39,13 @@ def fig_10() -> Item:
         if traditional and lightweight:
             speedup[job] = traditional / lightweight
             rows.append(Row(f"{job}: speed-up per iteration", "1.17 to 1.9", speedup[job]))
-    total = {kind: fmean(mean_total(found[job, kind]) for job in TABLE_5) for kind in TRANSFERS}
+    totals = {kind: [mean_total(found[job, kind]) for job in TABLE_5] for kind in TRANSFERS}
+    total = {kind: fmean(each) for kind, each in totals.items()}
     iterations = {
         kind: {job: fmean(one.iterations for one in found[job, kind]) for job in TABLE_5} for kind in TRANSFERS
     }
     fewer = [job for job in TABLE_5 if iterations["lightweight"][job] < iterations["traditional"][job]]
-    return Item(
+    return Item.of(
         title="AuTraScale+, Table V and Fig. 10",
         setting="; ".join(
             f"{name} {old / 1e3:g}k to {new / 1e3:g}k records/s within {target}"
@@ -53,25 +54,20 @@ def fig_10() -> Item:
         + "; model of the old rate trained with base and bootstrap set; policy running time 5 min, longer while "
         "a restart's backlog drains; seeds 0, 1, 2",
         rows=tuple(rows),
-        claims=(
-            Claim.judged(
-                "both transfers reach the latency target",
+        claims={
+            "both transfers reach the latency target": (
                 all(one.meets for runs in found.values() for one in runs),
                 f"in {sum(one.meets for runs in found.values() for one in runs)} of {len(found) * len(SEEDS)} runs",
             ),
-            Claim.judged(
-                "one iteration of the lightweight transfer is faster, by a tenth at least (paper: 1.17 to 1.9 times)",
+            "one iteration of the lightweight transfer is faster, by a tenth at least (paper: 1.17 to 1.9 times)": (
                 all(times >= 1.1 for times in speedup.values()),
-                ", ".join(f"{job}: {times:.2f}" for job, times in speedup.items())
-                + "; WordCount's base meets 250 ms at once here, so nothing is transferred",
+                listed(speedup, ".2f") + "; WordCount's base meets 250 ms at once here, so nothing is transferred",
             ),
-            Claim.judged(
-                "its final plans are no larger on average",
+            "its final plans are no larger on average": (
                 total["lightweight"] <= total["traditional"],
                 f"{total['lightweight']:.1f} against {total['traditional']:.1f} instances",
             ),
-            Claim.judged(
-                "it needs far fewer iterations for Yahoo and Query 5",
+            "it needs far fewer iterations for Yahoo and Query 5": (
                 {"Yahoo", "Nex-Q5"} <= set(fewer),
                 ", ".join(
                     f"{job}: {iterations['lightweight'][job]:.1f} against {iterations['traditional'][job]:.1f}"
@@ -80,15 +76,6 @@ def fig_10() -> Item:
                 + "; where one trial is enough nothing can be saved; for Yahoo the deviation of a model of few "
                 "residuals likely keeps it exploring",
             ),
-        ),
-        charts=(
-            Chart(
-                "Fig. 10 (a)", "", "instances",
-                tuple(
-                    Series(kind, (0.0, 1.0, 2.0, 3.0), tuple(mean_total(found[job, kind]) for job in TABLE_5))
-                    for kind in TRANSFERS
-                ),
-                bars=True, ticks=tuple(TABLE_5),
-            ),
-        ),
-    )  # fmt: skip
+        },
+        charts=(bar_chart("Fig. 10 (a)", "", "instances", list(TABLE_5), totals),),
+    )

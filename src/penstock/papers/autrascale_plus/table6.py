@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from penstock.papers.autrascale.decision_time import OPERATORS, seconds
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.papers.autrascale.decision_time import OPERATORS, SETTING, line, seconds
+from penstock.report.item import Chart, Item, Row
 
 TABLE_6 = {
     "Algorithm 1": (0.042, 0.053, 0.065, 0.076, 0.088),
@@ -20,33 +20,21 @@ def table_6() -> Item:
     ours = {(name, n): seconds(name, n) for name in TABLE_6 for n in OPERATORS}
     means = {name: fmean(ours[name, n] for n in OPERATORS) for name in TABLE_6}
     light = sum(ours["lightweight transfer", n] < ours["traditional transfer", n] for n in OPERATORS)
-    return Item(
+    return Item.of(
         title="AuTraScale+, Table VI",
-        setting="one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
-        "the least of 20; other hardware than the paper's",
+        setting=SETTING,
         rows=tuple(
             Row(f"{name}, {n} operators", paper, ours[name, n], "s")
             for name, printed in TABLE_6.items()
             for n, paper in zip(OPERATORS, printed, strict=True)
         ),
-        claims=(
-            Claim.judged(
-                "the lightweight transfer takes less time than the traditional one, whatever the number of operators",
+        claims={
+            "the lightweight transfer takes less time than the traditional one, whatever the number of operators": (
                 light == len(OPERATORS),
                 f"for {light} of {len(OPERATORS)} numbers; {means['lightweight transfer']:.3f} against "
                 f"{means['traditional transfer']:.3f} s on average",
             ),
-            Claim.judged(
-                "every decision takes less than 1 s", max(ours.values()) < 1.0, f"at most {max(ours.values()):.3f} s"
-            ),
-        ),
-        charts=(
-            Chart(
-                "Table VI", "operators", "s",
-                tuple(
-                    Series(name, tuple(map(float, OPERATORS)), tuple(ours[name, n] for n in OPERATORS))
-                    for name in TABLE_6
-                ),
-            ),
-        ),
-    )  # fmt: skip
+            "every decision takes less than 1 s": (max(ours.values()) < 1.0, f"at most {max(ours.values()):.3f} s"),
+        },
+        charts=(Chart("Table VI", "operators", "s", tuple(line(name, name) for name in TABLE_6)),),
+    )

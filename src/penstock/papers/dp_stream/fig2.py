@@ -13,7 +13,7 @@ from penstock.papers.dp_stream.workloads import SECONDS, walk
 from penstock.papers.runs import Runs
 from penstock.papers.traces import latency_of, over_traces, samples_of
 from penstock.performance.regression import least_squares
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row, Series
 
 MORE_STREAMS = tuple(range(8))  # for trends: three walks may rise or fall by chance
 
@@ -59,7 +59,7 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
     trends = _trends(latencies(name, "storm_default", streams=MORE_STREAMS))
     rises = [trend for trend, up in zip(trends, _rising(), strict=True) if up]
     others = [trend for trend, up in zip(trends, _rising(), strict=True) if not up]
-    return Item(
+    return Item.of(
         title=f"Dp-Stream, Fig. {number}",
         setting=f"{name}, 800 s of a bounded random walk between 1000 and 3000 tuples/s seeded 0, 1, 2 (trends: 0 to "
         "7); storm_default against dp_stream (neural forecaster, omega 0.8 and lambda 0.5 ms), a window and a decision "
@@ -72,36 +72,38 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
             Row("Dp-Stream, mean instances", None, ahead.mean(lambda result: result.mean_parallelism), "instances"),
             Row("Storm, mean instances", None, storm.mean(lambda result: result.mean_parallelism), "instances"),
         ),
-        claims=(
-            Claim.judged(
-                "Dp-Stream's latency is much lower than the default scheduler's (at most two thirds)",
+        claims={
+            "Dp-Stream's latency is much lower than the default scheduler's (at most two thirds)": (
                 ours <= theirs * 2 / 3,
                 f"{ours:.2f} against {theirs:.2f} ms: {ours / theirs:.2f}, the paper {paper / paper_storm:.2f}",
             ),
-            Claim.judged(
-                "its latency fluctuates little (by less than half as much)",
+            "its latency fluctuates little (by less than half as much)": (
                 _fluctuation(ahead) < _fluctuation(storm) / 2,
                 f"standard deviation {_fluctuation(ahead):.2f} against {_fluctuation(storm):.2f} ms: omega lets bolts "
                 "fill to 80 %, and below that latency follows the rate",
             ),
-            Claim.judged(
-                f"over the 800 s its latency tends down (in each of {len(falls)} streams)",
+            f"over the 800 s its latency tends down (in each of {len(falls)} streams)": (
                 max(falls) < 0,
                 f"by {_listed(falls)} ms from end to end",
             ),
-            Claim.judged(
-                f"and the default scheduler's tends up where the rate does (in each of {len(rises)} such streams)",
+            f"and the default scheduler's tends up where the rate does (in each of {len(rises)} such streams)": (
                 min(rises) > 0,
                 f"by {_listed(rises)} ms; under the {len(others)} streams that fall by {_listed(others)} ms, while "
                 "Dp-Stream's falls under either; the paper shows one stream",
             ),
-        ),
+        },
         charts=(
-            Chart(f"Fig. {number}", "s", "ms", (
-                Series("Dp-Stream", *_by_second(ahead.cycles[0])), Series("Storm", *_by_second(storm.cycles[0])),
-            )),
+            Chart(
+                f"Fig. {number}",
+                "s",
+                "ms",
+                (
+                    Series("Dp-Stream", *_by_second(ahead.cycles[0])),
+                    Series("Storm", *_by_second(storm.cycles[0])),
+                ),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _listed(values: Sequence[float]) -> str:

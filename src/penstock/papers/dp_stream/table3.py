@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.forecast import FORECASTERS
 from penstock.papers.dp_stream.workloads import HIGHEST, LOWEST, SECONDS, walk
-from penstock.report.item import Claim, Item, Row
+from penstock.report.item import Item, Row
 
 Stream = Callable[[int], Sequence[float]]
 """A rate for each second, by seed."""
@@ -107,7 +107,7 @@ def table_3() -> Item:
     noise_mean = mean_of_training(independent)
     floor = least_relative_error(LOWEST, HIGHEST)
     printed = {second: Score(((second, *pair),)).mre for second, pair in TABLE_3.items()}
-    return Item(
+    return Item.of(
         title="Dp-Stream, Table 3",
         setting="1000 to 3000 tuples/s, 200 s of training, then 20 s predicted second by second, each from all before; "
         "smooth: a bounded random walk; independent: uniform noise; neural forecaster; streams seeded 0, 1, 2",
@@ -126,22 +126,19 @@ def table_3() -> Item:
             Row("independent: MAE of the mean of the training", None, noise_mean.mae, "tuples/s"),
             Row("independent: least MRE of any predictor", None, floor),
         ),
-        claims=(
-            Claim.judged(
-                "on a smooth rate MAE and RMSE are no more than around 60, and MRE is below 0.05",
+        claims={
+            "on a smooth rate MAE and RMSE are no more than around 60, and MRE is below 0.05": (
                 network.mae <= MAE and network.rmse <= RMSE and network.mre < 0.05,
                 f"{network.mae:.1f}, {network.rmse:.1f} and {network.mre:.3f}",
             ),
-            Claim.judged(
-                "the network predicts well: better than the last rate does",
+            "the network predicts well: better than the last rate does": (
                 network.mae < last.mae,
                 f"MAE {network.mae:.1f} against {last.mae:.1f} on the smooth rate",
             ),
-            Claim.judged(
-                "the same on a rate that is random from second to second, as the text can be read",
+            "the same on a rate that is random from second to second, as the text can be read": (
                 noise.mre < 0.05,
                 f"MRE {noise.mre:.3f}, MAE {noise.mae:.0f}; no predictor can have less than {floor:.3f} there, so the "
                 "paper's random rate must have been smooth",
             ),
-        ),
-    )  # fmt: skip
+        },
+    )

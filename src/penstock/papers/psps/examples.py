@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.model import Observation, Operator, OperatorSample, Plan, Sample, Slo, Topology
 from penstock.policies.psps import Psps
-from penstock.report.item import Claim, Item, Row
+from penstock.report.item import Item, Judged, Row
 
 
 def table_2() -> Item:
@@ -23,11 +23,11 @@ def table_2() -> Item:
         for figure, values in printed.items()
         for name, paper in zip(chain.names, values, strict=True)
     )
-    return Item(
+    return Item.of(
         title="PSPS, Table II",
         setting="one decision of psps, td 1 s, et 16.6, 25 and 100 ms; counts and queues of Table II (a)",
         rows=found,
-        claims=(_exact(found),),
+        claims=_exact(found),
     )
 
 
@@ -46,11 +46,11 @@ def fig_5() -> Item:
     theta = policy.decide(_observed(diamond, operators, input_rate=100.0)).figures["theta"]
     printed = {"O1": 1.0, "O2": 0.7, "O3": 0.3, "O4": 0.58}
     found = tuple(Row(f"theta of {name}", paper, round(theta[name], 12)) for name, paper in printed.items())
-    return Item(
+    return Item.of(
         title="PSPS, Fig. 5",
         setting="one decision of psps: of 100 events 70 go to O2, 30 to O3; 0.4 and all of these go on to O4",
         rows=found,
-        claims=(_exact(found),),
+        claims=_exact(found),
     )
 
 
@@ -59,6 +59,6 @@ def _observed(topology: Topology, operators: dict[str, OperatorSample], input_ra
     return Observation(t=1.0, topology=topology, slo=Slo(), plan=Plan.smallest(topology), samples=(sample,))
 
 
-def _exact(found: tuple[Row, ...]) -> Claim:
+def _exact(found: tuple[Row, ...]) -> dict[str, Judged]:
     equal = sum(row.paper == row.ours for row in found)
-    return Claim.judged("every figure is as printed", equal == len(found), f"{equal} of {len(found)} equal")
+    return {"every figure is as printed": (equal == len(found), f"{equal} of {len(found)} equal")}

@@ -5,7 +5,7 @@ Nothing in these jobs is random but the raw stream, so one seed is enough for al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
@@ -117,36 +117,36 @@ def together(parts: Sequence[Runs]) -> Runs:
     return Runs(tuple(r for part in parts for r in part.results), tuple(c for part in parts for c in part.cycles))
 
 
-def rows(label: str, paper: Metrics, ours: Metrics) -> tuple[Row, ...]:
+def rows(label: str, paper: Metrics, ours: Metrics, spark: Metrics | None = None) -> list[Row]:
     """One row of the paper's table, figure by figure."""
-    return (
-        Row(f"{label}: saved resources", paper.saved, ours.saved),
-        Row(f"{label}: throughput degradation", paper.degradation, ours.degradation),
-        Row(f"{label}: processed events", paper.processed, ours.processed),
-        Row(f"{label}: latency", paper.latency_ms, ours.latency_ms, "ms"),
-    )
+    return [
+        Row(f"{label}: {words}", getattr(paper, name), getattr(ours, name), unit, getattr(spark, name, None))
+        for name, words, unit in (
+            ("saved", "saved resources", ""),
+            ("degradation", "throughput degradation", ""),
+            ("processed", "processed events", ""),
+            ("latency_ms", "latency", "ms"),
+        )
+    ]
 
 
 def replicas(label: str, runs: Runs) -> Series:
     """All active replicas over time."""
-    (cycles,) = runs.cycles
-    return Series(label, moments(runs), tuple(float(cycle.before.total) for cycle in cycles))
+    return _line(label, runs, lambda cycle: float(cycle.before.total))
 
 
 def throughput(label: str, runs: Runs) -> Series:
-    (cycles,) = runs.cycles
-    return Series(label, moments(runs), tuple(came_and_left(cycle)[1] / _seconds(cycle) for cycle in cycles))
+    return _line(label, runs, lambda cycle: came_and_left(cycle)[1] / _seconds(cycle))
 
 
 def input_rate(runs: Runs) -> Series:
-    (cycles,) = runs.cycles
-    return Series("input", moments(runs), tuple(came_and_left(cycle)[0] / _seconds(cycle) for cycle in cycles))
+    return _line("input", runs, lambda cycle: came_and_left(cycle)[0] / _seconds(cycle))
 
 
-def moments(runs: Runs) -> tuple[float, ...]:
-    """The end of each interval."""
+def _line(label: str, runs: Runs, figure: Callable[[Cycle], float]) -> Series:
+    """A figure of each interval, at its end."""
     (cycles,) = runs.cycles
-    return tuple(cycle.t for cycle in cycles)
+    return Series(label, tuple(cycle.t for cycle in cycles), tuple(map(figure, cycles)))
 
 
 def _seconds(cycle: Cycle) -> float:

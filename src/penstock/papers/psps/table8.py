@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from penstock.papers.psps.runs import PSPS, Metrics, input_rate, metrics, psps, replicas, rows, storm, throughput
-from penstock.report.item import Chart, Claim, Item, Row
+from penstock.report.item import Chart, Item, Row
 
 OVER_PROVISIONED = 32
 SURGES = (200.0, 500.0, 900.0)  # s
@@ -25,47 +25,43 @@ def table_8() -> Item:
     """One, four and eight replicas of each operator throughout."""
     own, fixed = metrics(psps()), {r: metrics(storm(r)) for r in TABLE_8}
     one, four, eight = fixed[1], fixed[4], fixed[8]
-    return Item(
+    return Item.of(
         title="PSPS, Table VIII",
         setting=SETTING,
         rows=(*rows("PSPS", PSPS, own), *(row for r in TABLE_8 for row in rows(f"r = {r}", TABLE_8[r], fixed[r]))),
-        claims=(
-            Claim.judged(
-                "one replica each is overloaded: a third is processed (within 0.05), at the highest latency of all",
+        claims={
+            "one replica each is overloaded: a third is processed (within 0.05), at the highest latency of all": (
                 abs(one.processed - 0.3319) < 0.05
                 and one.latency_ms > max(own.latency_ms, four.latency_ms, eight.latency_ms),
                 f"{one.processed:.4f}, {one.latency_ms:,.0f} ms",
             ),
-            Claim.judged(
-                "four process nearly as many events as PSPS (within 0.02)",
+            "four process nearly as many events as PSPS (within 0.02)": (
                 abs(four.processed - own.processed) < 0.02,
                 f"{four.processed:.4f} against {own.processed:.4f}",
             ),
-            Claim.judged(
-                "but less steadily: a higher throughput degradation than PSPS",
+            "but less steadily: a higher throughput degradation than PSPS": (
                 four.degradation > own.degradation,
                 f"{four.degradation:.4f} against {own.degradation:.4f}",
             ),
-            Claim.judged(
-                "and with more replicas: PSPS saves more (theirs: 0.5617 against 0.5)",
+            "and with more replicas: PSPS saves more (theirs: 0.5617 against 0.5)": (
                 own.saved > four.saved,
                 f"{own.saved:.4f} against {four.saved:.4f}",
             ),
-            Claim.judged(
-                "four have a lower latency than PSPS (theirs: by 87.14 %)",
+            "four have a lower latency than PSPS (theirs: by 87.14 %)": (
                 four.latency_ms < own.latency_ms,
                 f"{four.latency_ms:,.0f} against {own.latency_ms:,.0f} ms: Fig. 9 shows four replicas working off a "
                 "queue for 230 s, as ours do; by Little's law such a queue cannot go with a mean of 270 ms, unless "
                 "events wait for it outside of what was measured",
             ),
-            Claim.judged(
-                "eight never queue: all processed, degradation 0, a lower latency than PSPS, nothing saved",
-                eight.processed > 0.9999 and eight.degradation < 0.005 and eight.saved == 0.0
+            "eight never queue: all processed, degradation 0, a lower latency than PSPS, nothing saved": (
+                eight.processed > 0.9999
+                and eight.degradation < 0.005
+                and eight.saved == 0.0
                 and eight.latency_ms < own.latency_ms,
                 f"{eight.processed:.4f}, {eight.degradation:.4f}, {eight.latency_ms:.0f} ms",
             ),
-        ),
-    )  # fmt: skip
+        },
+    )
 
 
 def fig_8() -> Item:
@@ -77,23 +73,21 @@ def fig_8() -> Item:
     peaks = [max(part, key=lambda point: point[1]) for part in around]
     late = [t - surge for (t, _), surge in zip(peaks, SURGES, strict=True)]
     most = peaks[-1][1]
-    return Item(
+    return Item.of(
         title="PSPS, Fig. 8",
         setting=SETTING,
         rows=tuple(Row(f"most replicas around {s:g} s", None, k) for s, (_, k) in zip(SURGES, peaks, strict=True)),
-        claims=(
-            Claim.judged(
-                "replicas follow the input: a peak within a minute after each surge",
+        claims={
+            "replicas follow the input: a peak within a minute after each surge": (
                 all(0.0 <= behind <= 60.0 for behind in late),
                 f"{', '.join(f'{behind:.0f}' for behind in late)} s after 200, 500 and 900 s",
             ),
-            Claim.judged(
-                "around 900 s PSPS goes above r_over = 32 to work off its queues",
+            "around 900 s PSPS goes above r_over = 32 to work off its queues": (
                 most > OVER_PROVISIONED,
                 f"{most:.0f} replicas",
             ),
-            Claim.judged("between surges it gives them back", min(own.y) <= 4, f"down to {min(own.y):.0f} replicas"),
-        ),
+            "between surges it gives them back": (min(own.y) <= 4, f"down to {min(own.y):.0f} replicas"),
+        },
         charts=(Chart("Fig. 8", "s", "active replicas", (own, *fixed)),),
     )
 
@@ -111,35 +105,31 @@ def fig_9() -> Item:
     ]
     flat = [rate for t, rate in zip(one.x, one.y, strict=True) if t > 120.0]
     more = [t for t, rate, came in zip(own.x, own.y, offered.y, strict=True) if rate > 1.1 * came]
-    return Item(
+    return Item.of(
         title="PSPS, Fig. 9",
         setting=SETTING,
         rows=tuple(
             Row(f"r = 4 has worked off surge {number}", paper, ours, "s")
             for number, (paper, ours) in enumerate(zip(DRAINED, ends, strict=True), 1)
         ),
-        claims=(
-            Claim.judged(
-                "one replica each does the same at any time",
+        claims={
+            "one replica each does the same at any time": (
                 max(flat) < 1.01 * min(flat),
                 f"{min(flat):.0f} to {max(flat):.0f} events/s from 120 s on",
             ),
-            Claim.judged(
-                "four are constant in a surge and until its queue is worked off, near 350 and 700 s (within 60 s)",
+            "four are constant in a surge and until its queue is worked off, near 350 and 700 s (within 60 s)": (
                 all(abs(end - paper) <= 60.0 for end, paper in zip(ends, DRAINED, strict=True))
                 and max(busy) < 1.01 * min(busy),
                 f"{min(busy):.0f} to {max(busy):.0f} events/s; queues are empty at {ends[0]:.0f} and {ends[1]:.0f} s",
             ),
-            Claim.judged(
-                "eight follow the input (within 1 %)",
+            "eight follow the input (within 1 %)": (
                 all(abs(rate / came - 1) < 0.01 for rate, came in zip(eight.y, offered.y, strict=True)),
                 "in every interval",
             ),
-            Claim.judged(
-                "PSPS queues in each rise and does more than the input afterwards",
+            "PSPS queues in each rise and does more than the input afterwards": (
                 all(any(surge < t <= surge + 90.0 for t in more) for surge in SURGES),
                 f"over 1.1 times the input at {', '.join(f'{t:.0f}' for t in more)} s",
             ),
-        ),
+        },
         charts=(Chart("Fig. 9", "s", "events/s", (offered, own, one, four, eight)),),
     )

@@ -12,6 +12,7 @@ from penstock.load.trace import Trace
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.performance import throughput
 from penstock.performance.bayesian.search_space import Configuration
+from penstock.report.item import Series
 from penstock.runs.result import Result
 from penstock.runs.spark_workload import SparkWorkload
 from penstock.runs.summary import RunSummary
@@ -76,6 +77,15 @@ class Run:
         """The plans in force one after the other, from the first one on."""
         changed = (cycle.decision.plan for cycle in self.cycles if cycle.changed)
         return tuple(tuple(plan.parallelism.values()) for plan in (self.trial.start, *changed))
+
+    @property
+    def throughput(self) -> Series:
+        """The throughput over time, for a chart."""
+        return self.line(lambda sample: sample.throughput or 0.0)
+
+    def line(self, figure: Callable[[Sample], float]) -> Series:
+        """A figure of every window over time, for a chart."""
+        return Series(self.trial.label, tuple(s.end for s in self.samples), tuple(map(figure, self.samples)))
 
     @property
     def result(self) -> Result:

@@ -54,18 +54,19 @@ class DrainSearch:
         return recommend(self.space, surrogate, f_best, tried, best_first(known), self.xi, self.seed)
 
     def run(
-        self, throughput: Callable[[Configuration], float], bootstrap: Iterable[Configuration]
+        self,
+        throughput: Callable[[Configuration], float],
+        bootstrap: Iterable[Configuration],
+        trials: int | None = None,
     ) -> dict[Configuration, float]:
-        """Run Algorithm 3 against an offline profile; returns what was profiled, in order, the solution last.
+        """Run Algorithm 3 against an offline profile; returns what was profiled, in order.
 
-        Where no configuration reaches the threshold, the search ends with the space, and the best one is the solution.
+        It ends with a configuration that reaches the threshold, after so many trials, or with the space.
         """
         profile = {k: throughput(k) for k in bootstrap}
-        while (solution := self.found(profile)) is None:
-            step = self.next(profile)
+        for _ in range(self.space.size if trials is None else trials):
+            step = self.next(profile) if self.found(profile) is None else None
             if step is None:
-                solution = max(profile, key=lambda k: self.score(profile[k]))
                 break
             profile[step.configuration] = throughput(step.configuration)
-        profile[solution] = profile.pop(solution)
         return profile

@@ -11,7 +11,7 @@ from penstock.papers.autoscale.workloads import LINEAR
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row
 
 (JOB,) = JOBS
 MINIMAL, EXPERT = (1, 1, 1), (1, 1, 8)
@@ -101,7 +101,8 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             spark=saved[what])
         for what, words in CLAIMS.items()
     ]  # fmt: skip
-    return Item(
+    degrees = tuple(run.line(lambda sample: float(sample.operators["sink"].parallelism)) for run in spark)
+    return Item.of(
         title="AUTOSCALE, Fig. 9, on Spark",
         setting=f"linear with the 3-step stream on the real-time engine: {FASTER:.0f} times the rates, 1/{FASTER:.0f} "
         f"of the service times, {COMPRESSED:.0f} times as fast; windows of {WINDOW:.0f} s, since a change takes "
@@ -109,37 +110,32 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         "Spark replays nothing: congested means that at the end, when the load has long been low again, more items "
         f"wait than come within Storm's time-out on this scale, {TIMEOUT:g} s; {simulated.SETTING}",
         rows=tuple(rows),
-        claims=(
-            Claim.judged(
-                "with minimal degrees the job congests, and does not recover when the load has fallen again",
+        claims={
+            "with minimal degrees the job congests, and does not recover when the load has fallen again": (
                 minimal.congested,
                 f"{minimal.processed:.0%} processed, {minimal.waiting:,.0f} items wait",
             ),
-            Claim.judged(
-                "AUTOSCALE grows with the load and has worked off what came to wait meanwhile",
+            "AUTOSCALE grows with the load and has worked off what came to wait meanwhile": (
                 not own.congested and own.processed > 0.95 and own.most > 4,
                 f"{own.processed:.0%} processed, {own.waiting:,.0f} items wait at the end; {own.most} sinks at most",
             ),
-            Claim.judged(
-                "it shrinks again with the load",
+            "it shrinks again with the load": (
                 own.last < own.most,
                 f"from {own.most} to {own.last} sinks; the load is low again for the last {LOW_AGAIN:.0f} s, and "
                 "what has come to wait goes first",
             ),
-            Claim.judged(
-                "against expert degrees it takes about 37.5 % less CPU and memory (no more than 15 points less)",
+            "against expert degrees it takes about 37.5 % less CPU and memory (no more than 15 points less)": (
                 min(saved.values()) >= 22.5,
                 f"{saved['cores']:.1f} % and {saved['memory_mb']:.1f} %",
             ),
-            Claim.judged(
-                "and processes as many items as expert degrees do (within 3 points)",
+            "and processes as many items as expert degrees do (within 3 points)": (
                 own.processed > expert.processed - 0.03,
                 f"{own.processed:.1%} and {expert.processed:.1%}",
             ),
-        ),
+        },
         charts=(
-            Chart("Fig. 9 on Spark: degree of the sink", "s", "instances", tuple(_degrees(run) for run in spark)),
-            Chart("Fig. 9 on Spark: throughput", "s", "items/s", tuple(_throughput(run) for run in spark)),
+            Chart("Fig. 9 on Spark: degree of the sink", "s", "instances", degrees),
+            Chart("Fig. 9 on Spark: throughput", "s", "items/s", tuple(run.throughput for run in spark)),
         ),
     )
 
@@ -150,14 +146,3 @@ def _state(scheduler: SchedulerOnSpark) -> str:
 
 def _less(ours: SchedulerOnSpark, reference: SchedulerOnSpark, what: str) -> float:
     return 100.0 * (1.0 - float(getattr(ours, what)) / float(getattr(reference, what)))
-
-
-def _degrees(run: Run) -> Series:
-    samples = run.samples
-    degrees = tuple(float(s.operators["sink"].parallelism) for s in samples)
-    return Series(run.trial.label, tuple(s.end for s in samples), degrees)
-
-
-def _throughput(run: Run) -> Series:
-    samples = run.samples
-    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -12,7 +12,7 @@ from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of
 from penstock.performance.bayesian.search_space import Configuration
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row
 
 (JOB,) = JOBS
 SECONDS = 60.0
@@ -51,44 +51,38 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             Row(f"{policy}: throughput", None, carried(same), "records/s", spark=carried(run)),
         ]
     ds2, own = spark
-    return Item(
+    return Item.of(
         title="AuTraScale, Fig. 5, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s (350,000 in the paper) on the real-time engine, from all ones, "
         f"without a latency target; service times 3, 4, 11 and 9 ms, windows of 2 s; {simulated.SETTING}",
         rows=tuple(rows),
-        claims=(
-            Claim.judged(
-                "throughput optimisation ends after at most 4 plans",
+        claims={
+            "throughput optimisation ends after at most 4 plans": (
                 len(own.plans) <= 4,
                 " -> ".join(map(str, own.plans)),
             ),
-            Claim.judged(
-                "it ends at a plan that keeps up with the input",
+            "it ends at a plan that keeps up with the input": (
                 has_arrived(own.cycles),
                 f"{carried(own):,.0f} of {RATE:,.0f} records/s",
             ),
-            Claim.judged(
-                "its plan has the shape of the paper's: count most, then sink, flat map and source",
+            "its plan has the shape of the paper's: count most, then sink, flat map and source": (
                 is_ordered(own.plans[-1]),
                 f"{own.plans[-1]} against {PAPER}",
             ),
-            Claim.judged(
-                "throughput is above the input for a while: the backlog is worked off too",
+            "throughput is above the input for a while: the backlog is worked off too": (
                 max(sample.throughput or 0.0 for sample in own.samples) > 1.05 * RATE,
                 f"up to {max(sample.throughput or 0.0 for sample in own.samples):,.0f} records/s",
             ),
-            Claim.judged(
-                "where nothing caps the job, DS2 reaches the input in as few plans",
+            "where nothing caps the job, DS2 reaches the input in as few plans": (
                 has_arrived(ds2.cycles) and len(ds2.plans) <= 4,
                 " -> ".join(map(str, ds2.plans)),
             ),
-            Claim.judged(
-                "with the parents' outputs rounded up, AuTraScale asks for no fewer instances than DS2",
+            "with the parents' outputs rounded up, AuTraScale asks for no fewer instances than DS2": (
                 sum(own.plans[-1]) >= sum(ds2.plans[-1]),
                 f"{sum(own.plans[-1])} against {sum(ds2.plans[-1])}",
             ),
-        ),
-        charts=(Chart("Fig. 5 on Spark", "s", "records/s", tuple(curve(run) for run in spark)),),
+        },
+        charts=(Chart("Fig. 5 on Spark", "s", "records/s", tuple(run.throughput for run in spark)),),
     )
 
 
@@ -101,8 +95,3 @@ def carried(run: Run) -> float:
     """The throughput of the last plan, over its windows."""
     last = [s.throughput or 0.0 for s in run.settled]
     return median(last) if last else 0.0
-
-
-def curve(run: Run) -> Series:
-    samples = run.samples
-    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))

@@ -24,7 +24,7 @@ from penstock.performance.backlog import met
 from penstock.performance.bayesian.rate_library import Measurement, RateLibrary, RateRecord
 from penstock.policies import POLICIES
 from penstock.policies.autrascale import AuTraScale
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Row, listed
 
 (JOB,) = JOBS
 BACKLOG, LIMIT_SECONDS = 7_000, 30.0
@@ -161,7 +161,8 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
         for m, paper in SAVED.items()
     ]
     late = [method for method in METHODS if not here[method].in_time]
-    return Item(
+    waiting = tuple(run.line(lambda sample: float(sample.backlog or 0.0)) for run in spark)
+    return Item.of(
         title="AuTraScale+, Fig. 11, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s on the real-time engine with {STEADY}, where AuTraScale+ has ended "
         f"at {steady_ms:.0f} ms; {BACKLOG:,} records come to wait; from the first window that tells how long, in which "
@@ -169,36 +170,27 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
         f"{SLO.event_latency_ms:,.0f} ms within {LIMIT_SECONDS:.0f} s; then the job starts with that plan and as many "
         f"waiting, until the latency is met; {simulated.SETTING}",
         rows=tuple(rows),
-        claims=(
-            Claim.judged("AuTraScale+ keeps the limit", own.in_time, _time(own)),
-            Claim.judged(
-                "Max and Exponent keep the limit",
+        claims={
+            "AuTraScale+ keeps the limit": (own.in_time, _time(own)),
+            "Max and Exponent keep the limit": (
                 "max" not in late and "exponent" not in late,
                 f"{_time(here['max'])} and {_time(here['exponent'])}",
             ),
-            *(
-                Claim.judged(
-                    f"AuTraScale+ takes fewer instances than {method} (theirs: {paper:.1%} fewer)",
+            **{
+                f"AuTraScale+ takes fewer instances than {method} (theirs: {paper:.1%} fewer)": (
                     own.instances < here[method].instances,
                     f"{own.instances} against {here[method].instances}, {saved[method]:.1%}",
                 )
                 for method, paper in SAVED.items()
-            ),
-            Claim.judged(
-                "what it saves is most against Max",
+            },
+            "what it saves is most against Max": (
                 saved["max"] == max(saved.values()),
-                ", ".join(f"{method}: {part:.1%}" for method, part in saved.items()),
+                listed(saved, ".1%"),
             ),
-        ),
-        charts=(Chart("Fig. 11 on Spark", "s", "records waiting", tuple(_waiting(run) for run in spark)),),
+        },
+        charts=(Chart("Fig. 11 on Spark", "s", "records waiting", waiting),),
     )
 
 
 def _time(found: DrainedOnSpark) -> str:
     return "not done when the run ended" if found.seconds is None else f"{found.seconds:.0f} s"
-
-
-def _waiting(run: Run) -> Series:
-    return Series(
-        run.trial.label, tuple(s.end for s in run.samples), tuple(float(s.backlog or 0.0) for s in run.samples)
-    )

@@ -9,13 +9,13 @@ from statistics import fmean, median
 from penstock.guards import GuardOptions, only
 from penstock.load.curves import constant
 from penstock.model import ReasonCode, Sample, Slo
-from penstock.papers.autrascale import elasticity
+from penstock.papers.autrascale.elasticity import PAPER, yes_or_no
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, keeps_up, plan_of
 from penstock.performance.bayesian.search_space import Configuration
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Item, Row, bar_chart
 
 (JOB,) = JOBS
 SLO = Slo(processing_latency="500 ms")
@@ -34,7 +34,6 @@ METHODS: Mapping[str, tuple[str, Mapping[str, object], GuardOptions]] = {
     ),
 }
 OWN = "AuTraScale+"
-PLACES = tuple(float(place) for place in range(len(METHODS)))
 PAPER_SAVED = {"up": 0.367, "down": 0.666}
 
 
@@ -107,7 +106,8 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         for kind in STARTS
     ]
     missed = [f"{kind}, {method}" for kind, method in names if method != OWN and not here[kind, method].meets]
-    return Item(
+    totals = {kind: [here[kind, method].total for method in METHODS] for kind in STARTS}
+    return Item.of(
         title="AuTraScale+, Table IV, on Spark",
         setting=f"wordcount at {RATE:.0f} records/s within {SLO.processing_latency_ms:.0f} ms (350,000 and 180 ms in "
         f"the paper) on the real-time engine, from {STARTS['up']} up and from {STARTS['down']} down; policy running "
@@ -115,66 +115,47 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         f"ends when the target was met for three windows, or after {SECONDS:.0f} s; no model is trained before; "
         f"{simulated.SETTING}",
         rows=tuple(rows),
-        claims=(
-            Claim.judged(
-                "AuTraScale+ meets throughput and latency, up and down",
+        claims={
+            "AuTraScale+ meets throughput and latency, up and down": (
                 all(found.meets for found in own),
                 ", ".join(f"{found.plan} at {_ms(found)}" for found in own),
             ),
-            Claim.judged(
-                "it needs at most 4 changes", max(f.changes for f in own) <= 4, f"{own[0].changes} and {own[1].changes}"
-            ),
-            *(
-                Claim.judged(
-                    f"scaling {kind} it takes fewer instances than DRS (theirs: {PAPER_SAVED[kind]:.1%} fewer)",
+            "it needs at most 4 changes": (max(f.changes for f in own) <= 4, f"{own[0].changes} and {own[1].changes}"),
+            **{
+                f"scaling {kind} it takes fewer instances than DRS (theirs: {PAPER_SAVED[kind]:.1%} fewer)": (
                     saved[kind] > 0,
                     f"{here[kind, OWN].total} against "
                     + " and ".join(f"{here[kind, method].total} ({method})" for method in METHODS if method != OWN)
                     + "; with true rates measured well DRS takes the least that is stable, as in the simulator",
                 )
                 for kind in STARTS
-            ),
-            Claim.judged(
-                "with observed rates DRS takes idle instances for slow ones, and ends with the most of all",
+            },
+            "with observed rates DRS takes idle instances for slow ones, and ends with the most of all": (
                 all(here[kind, "DRS observed"].total == max(here[kind, m].total for m in METHODS) for kind in STARTS),
                 " and ".join(str(here[kind, "DRS observed"].plan) for kind in STARTS),
             ),
-            Claim.judged(
-                "plans of DRS sometimes miss the requirements", bool(missed), "; ".join(missed) or "all meet them"
-            ),
-        ),
-        charts=(
-            Chart(
-                "Table IV on Spark", "", "instances",
-                tuple(
-                    Series(kind, PLACES, tuple(float(here[kind, m].total) for m in METHODS)) for kind in STARTS
-                ),
-                bars=True, ticks=tuple(METHODS),
-            ),
-        ),
-    )  # fmt: skip
+            "plans of DRS sometimes miss the requirements": (bool(missed), "; ".join(missed) or "all meet them"),
+        },
+        charts=(bar_chart("Table IV on Spark", "", "instances", list(METHODS), totals),),
+    )
 
 
 def _rows(name: tuple[str, str], here: EndingOnSpark, twin: EndingOnSpark) -> list[Row]:
     kind, method = name
-    plan, _, latency, _, iterations, meets = elasticity.PAPER["wordcount", kind, method.rstrip("+")]
+    plan, _, latency, _, iterations, meets = PAPER["wordcount", kind, method.rstrip("+")]
     label = f"{kind}, {method}"
     return [
         Row(f"{label}: plan", str(plan), str(twin.plan), spark=str(here.plan)),
         Row(f"{label}: throughput", None, twin.throughput, "records/s", spark=here.throughput),
         Row(f"{label}: latency", latency, twin.latency_ms, "ms", spark=here.latency_ms),
         Row(f"{label}: iterations", iterations, twin.changes, spark=here.changes),
-        Row(f"{label}: meets QoS", _words(meets), _words(twin.meets), spark=_words(here.meets)),
+        Row(f"{label}: meets QoS", yes_or_no(meets), yes_or_no(twin.meets), spark=yes_or_no(here.meets)),
     ]
 
 
 def _saved(kind: str, endings: Mapping[tuple[str, str], EndingOnSpark]) -> float:
     """The part of the instances of DRS, in the mean of its two kinds, that AuTraScale+ does without."""
     return 1.0 - endings[kind, OWN].total / fmean(endings[kind, m].total for m in METHODS if m != OWN)
-
-
-def _words(meets: bool) -> str:
-    return "yes" if meets else "no"
 
 
 def _ms(found: EndingOnSpark) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from penstock.load.trace import Trace
 from penstock.model import Execution
-from penstock.papers.psps.runs import PSPS, Metrics, degradation
+from penstock.papers.psps.runs import PSPS, Metrics, degradation, rows
 from penstock.papers.psps.spark.twitter import COMPRESSED, JOBS, OVER_PROVISIONED, PEAK
 from penstock.papers.psps.table8 import TABLE_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
-from penstock.report.item import Chart, Claim, Item, Row, Series
+from penstock.report.item import Chart, Item, Series
 from penstock.runs.spark_workload import SHARE_OF_WORK
 
 (JOB,) = JOBS
@@ -67,62 +67,43 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     here = {run.trial.label: metrics(run) for run in spark}
     twin = {run.trial.label: metrics(run) for run in twins}
     own, one, eight = here.values()
-    return Item(
+    return Item.of(
         title="PSPS, Table VIII, on Spark",
         setting=f"twitter in micro-batches of {BATCH:g} s, the first of three surges, up to {PEAK:.0f} events/s, "
         f"{COMPRESSED:.0f} times as fast; psps every {TD:.0f} s against 1 and 8 replicas of each operator; the "
         "operators of a batch take turns on the same slots, and nothing times out or is dropped: what one replica "
         f"cannot do waits; saved resources are against 8 of each; {simulated.SETTING}",
-        rows=tuple(row for name in TRIALS for row in _rows(name, PAPER[name], twin[name], here[name])),
-        claims=(
-            Claim.judged(
-                "one replica each is overloaded: the fewest events processed, at the highest latency of all",
+        rows=(row for name in TRIALS for row in rows(name, PAPER[name], twin[name], here[name])),
+        claims={
+            "one replica each is overloaded: the fewest events processed, at the highest latency of all": (
                 one.processed < min(own.processed, eight.processed)
                 and one.latency_ms > max(own.latency_ms, eight.latency_ms),
                 f"{one.processed:.3f}, {one.latency_ms:,.0f} ms",
             ),
-            Claim.judged(
-                "PSPS processes nearly all events (0.9987 in the paper; more than 0.95 here)",
+            "PSPS processes nearly all events (0.9987 in the paper; more than 0.95 here)": (
                 own.processed > 0.95,
                 f"{own.processed:.3f}; what is missing still waited when the stream ended",
             ),
-            Claim.judged(
-                "with about half of the replicas (theirs: 0.5617 saved; more than 0.3 here)",
+            "with about half of the replicas (theirs: 0.5617 saved; more than 0.3 here)": (
                 own.saved > 0.3,
                 f"{own.saved:.3f} saved",
             ),
-            Claim.judged(
-                "eight have a lower latency than PSPS, and save nothing",
+            "eight have a lower latency than PSPS, and save nothing": (
                 eight.latency_ms < own.latency_ms and eight.saved == 0.0,
                 f"{eight.latency_ms:,.0f} against {own.latency_ms:,.0f} ms",
             ),
-            Claim.judged(
-                "PSPS' throughput follows its input better than that of one replica",
+            "PSPS' throughput follows its input better than that of one replica": (
                 own.degradation < one.degradation,
                 f"degradation {own.degradation:.3f} against {one.degradation:.3f}",
             ),
-        ),
+        },
         charts=(
             Chart("Table VIII on Spark: replicas", "s", "replicas", tuple(_replicas(run) for run in spark)),
-            Chart("Table VIII on Spark: throughput", "s", "events/s", tuple(_throughput(run) for run in spark)),
+            Chart("Table VIII on Spark: throughput", "s", "events/s", tuple(run.throughput for run in spark)),
         ),
-    )
-
-
-def _rows(label: str, paper: Metrics, twin: Metrics, here: Metrics) -> tuple[Row, ...]:
-    return (
-        Row(f"{label}: saved resources", paper.saved, twin.saved, spark=here.saved),
-        Row(f"{label}: throughput degradation", paper.degradation, twin.degradation, spark=here.degradation),
-        Row(f"{label}: processed events", paper.processed, twin.processed, spark=here.processed),
-        Row(f"{label}: latency", paper.latency_ms, twin.latency_ms, "ms", spark=here.latency_ms),
     )
 
 
 def _replicas(run: Run) -> Series:
     cycles = run.cycles
     return Series(run.trial.label, tuple(c.t for c in cycles), tuple(float(c.before.total) for c in cycles))
-
-
-def _throughput(run: Run) -> Series:
-    samples = run.samples
-    return Series(run.trial.label, tuple(s.end for s in samples), tuple(s.throughput or 0.0 for s in samples))
