@@ -233,20 +233,8 @@ class AuTraScale(Policy):
         target_ms = observation.slo.latency_ms
         if target_ms is None or record.base is None:
             return None
-        return LatencySearch(
-            record=record,
-            space=SearchSpace.above(record.base, observation.topology),
-            target_ms=target_ms,
-            alpha=self.alpha,
-            over_allocation_ratio=self.over_allocation_ratio,
-            uniform_samples=self.uniform_samples,
-            max_iterations=self.max_iterations,
-            keep_up_tolerance=self.keep_up_tolerance,
-            throughput_noise=self.throughput_noise,
-            xi=self.xi,
-            nu=self.nu,
-            seed=self.seed,
-        )
+        space = SearchSpace.above(record.base, observation.topology)
+        return LatencySearch(record, space, target_ms, options=self)
 
     def _transfer(
         self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]
