@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.forecast._error import RunningError
+from penstock.forecast._base import RunningError
 
 RATES = st.floats(0, 1e6)
 

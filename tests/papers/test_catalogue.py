@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from penstock.model import InvalidValueError
-from penstock.papers.catalogue import items, items_on_spark, paper_title, papers, papers_on_spark
+from penstock.papers.catalogue import PAPERS, items, items_on_spark, paper_title, papers_on_spark
 from penstock.report.item import Judgement
 from penstock.report.side_by_side import draw_chart
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", PAPERS)
 def test_every_paper_has_a_title_and_items_that_can_be_called(paper: str) -> None:
     assert paper_title(paper)
     assert items(paper)

@@ -10,16 +10,13 @@ from penstock.model import ReasonCode
 from penstock.performance.bayesian.rate_library import Measurement, RateRecord
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.policies._latency_search import LatencySearch
+from penstock.policies.autrascale import AuTraScale
 
 
 def search(measured: dict[Configuration, Measurement], cap: float | None = None, **changes: Any) -> LatencySearch:
     record = RateRecord(100.0, base=(2, 2), attainable=cap, measured=dict(measured))
-    settings = {
-        "record": record, "space": SearchSpace((2, 2), (8, 8)), "target_ms": 50.0, "alpha": 0.8,
-        "over_allocation_ratio": 1.0, "uniform_samples": 3, "max_iterations": 5, "keep_up_tolerance": 0.01,
-        "throughput_noise": 0.05, "xi": 0.01, "nu": 2.5, "seed": 0,
-    }  # fmt: skip
-    return LatencySearch(**{**settings, **changes})
+    options = AuTraScale(**{"uniform_samples": 3, "max_iterations": 5, **changes})
+    return LatencySearch(record, SearchSpace((2, 2), (8, 8)), target_ms=50.0, options=options)
 
 
 def kept_up(latency_ms: float) -> Measurement:

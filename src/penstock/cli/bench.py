@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.choices import LOAD, NONE, POLICY, RUN, ChangeOption, curve, guard_options, offer, policy_and_options
+from penstock.cli import choices
+from penstock.cli.choices import LOAD, NONE, POLICY, RUN, offer
 from penstock.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -28,13 +29,8 @@ def bench(
         list[str] | None,
         offer('A policy (all), with options: "ds2 utilisation=0.6". Repeatable.', "--policy", "-p", panel=POLICY),
     ] = None,
-    guards: Annotated[
-        bool, offer("Let guards vet the policies (they do by default).", "--guards/--no-guards", panel=POLICY)
-    ] = True,
-    guard_option: Annotated[
-        list[str] | None,
-        offer("An option of a guard, guard.name=value, or guard=off. Repeatable.", panel=POLICY),
-    ] = None,
+    guards: choices.Guards = True,
+    guard_option: choices.GuardOption = None,
     trace: Annotated[
         list[str] | None,
         offer(
@@ -43,16 +39,13 @@ def bench(
             panel=LOAD,
         ),
     ] = None,
-    peak: Annotated[float | None, offer("Scale the loads to this highest rate, in records/s.", panel=LOAD)] = None,
-    compress: Annotated[float, offer("Speed the loads up by this factor.", panel=LOAD)] = 1.0,
-    seconds: Annotated[float | None, offer("End each run after this many simulated seconds.", panel=LOAD)] = None,
+    peak: choices.Peak = None,
+    compress: choices.Compress = 1.0,
+    seconds: choices.Seconds = None,
     seeds: Annotated[int, offer(f"Run each policy on each load this many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
     seed: Annotated[int, offer("The first seed.", panel=RUN, min=0)] = 0,
-    interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
-    change: Annotated[
-        ChangeOption | None,
-        offer("How a new plan is put in force; by default as each policy's paper or the engine does.", panel=RUN),
-    ] = None,
+    interval: choices.Interval = "60 s",
+    change: choices.HowToChange = None,
     master: Annotated[
         str, offer(f"Spark to run on (local[2]), or {NONE} for sequential runs in this process.", panel=RUN)
     ] = "local[2]",
@@ -71,7 +64,7 @@ def bench(
     from penstock.runs.simulation import Simulation
     from penstock.simulator.job import Change
 
-    vetting = guard_options(guards, guard_option)
+    vetting = choices.guard_options(guards, guard_option)
     loads = [
         replace(load, trace=load.trace.scaled(peak).compressed(compress).first(seconds))
         for name in dict.fromkeys(workload or ["clicks"])
@@ -80,7 +73,7 @@ def bench(
     labels = list(dict.fromkeys(policy or POLICIES.names()))
     entrants = []
     for load, label in product(loads, labels):
-        name, options = policy_and_options(label)
+        name, options = choices.policy_and_options(label)
         simulation = Simulation(
             load, policy=name, policy_options=options, guards=vetting, interval=interval,
             change=None if change is None else Change(change.value),
@@ -109,4 +102,4 @@ def _loads(name: str, traces: Iterable[str]) -> list[Workload]:
     from penstock.cli.workloads import workload
 
     chosen = workload(name)
-    return [replace(chosen, trace=curve(trace, chosen.trace.peak)) for trace in traces] or [chosen]
+    return [replace(chosen, trace=choices.curve(trace, chosen.trace.peak)) for trace in traces] or [chosen]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import RenderableType
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from penstock.model.catalog import Catalog, Entry
     from penstock.model.options import Option
@@ -69,7 +69,8 @@ def workloads(name: Name = None, json: AsJson = False) -> None:
     if json:
         print_json([_workload_json(each) for each in found])
         return
-    _show(_workloads_table(found))
+    rows = ((each.name, each.summary, "\n".join(each.runs_on), each.source) for each in found)
+    _show(_list("workloads", rows, "runs on"))
 
 
 # Families of classes with options ------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ def _show_family(kind: str, catalog: Catalog[Any], name: str | None, json: bool)
     if json:
         print_json([_entry_json(entry) for entry in entries])
     else:
-        _show(_names_table(kind, ((entry.name, entry.summary, entry.source) for entry in entries)))
+        _show(_list(kind, ((entry.name, entry.summary, entry.source) for entry in entries)))
 
 
 def _entry_json(entry: Entry) -> dict[str, Any]:
@@ -103,13 +104,11 @@ def _entry_details(entry: Entry) -> list[RenderableType]:
     )
     if not entry.options:
         return [head, Text("It has no options.")]
-    table = _table("options")
-    for column in ("option", "default", "unit", "meaning"):
-        table.add_column(column)
-    for each in entry.options:
-        default = "" if each.default is None else str(each.default)
-        table.add_row(each.name, default, each.unit, each.meaning)
-    return [head, table]
+    rows = (
+        (each.name, "" if each.default is None else str(each.default), each.unit, each.meaning)
+        for each in entry.options
+    )
+    return [head, _table("options", ("option", "default", "unit", "meaning"), rows)]
 
 
 def _default(option: Option) -> Any:
@@ -152,49 +151,39 @@ def _workload_details(workload: Workload) -> list[RenderableType]:
 
     job, trace = workload.job, workload.trace
     head = Text.assemble((workload.name, "bold"), f"\n{workload.summary}", (f"\n{workload.source}", "dim"))
-    table = _table("operators")
-    for column in ("operator", "after", "at first", "bounds", "ms a record", "state"):
-        table.add_column(column)
+    rows = []
     for each in job.topology.operators:
         after = ", ".join(job.topology.parents[each.name]) or "the source"
         state = "stateful" if each.stateful else ""
         service = f"{job.behaviours[each.name].service_ms:.3g}"
-        table.add_row(each.name, after, str(job.first_plan[each.name]), f"{each.min} to {each.max}", service, state)
+        rows.append((each.name, after, str(job.first_plan[each.name]), f"{each.min} to {each.max}", service, state))
+    table = _table("operators", ("operator", "after", "at first", "bounds", "ms a record", "state"), rows)
     load = f"Load: {trace.name}, {span(trace.seconds)}, up to {rate(trace.peak)}"
     change = f"A change of plan: {job.engine.change.value}, {span(job.engine.downtime_seconds)} of standstill"
     runs = f"Runs on: {workload.where_it_runs}"
     return [head, table, Text(f"Targets: {targets(workload.slo)}\n{load}\n{change}\n{runs}")]
 
 
-def _workloads_table(workloads: Iterable[Workload]) -> Table:
-    table = _table("workloads")
-    table.add_column("name", style="bold", no_wrap=True)
-    table.add_column("what it does", ratio=3)
-    table.add_column("runs on", no_wrap=True)
-    table.add_column("source", ratio=2, style="dim", overflow="fold")
-    for each in workloads:
-        table.add_row(each.name, each.summary, "\n".join(each.runs_on), each.source)
-    return table
-
-
 # On the screen -------------------------------------------------------------------------------------------------------
 
 
-def _names_table(kind: str, rows: Iterable[tuple[str, str, str]]) -> Table:
-    table = _table(kind)
-    table.add_column("name", style="bold", no_wrap=True)
-    table.add_column("what it does", ratio=3)
-    table.add_column("source", ratio=2, style="dim", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _list(kind: str, rows: Iterable[tuple[str, ...]], *between: str) -> Table:
+    """The names of a family, what each does and where it comes from, with the columns that stand between."""
+    from rich.table import Column
+
+    name, summary = Column("name", style="bold", no_wrap=True), Column("what it does", ratio=3)
+    source = Column("source", ratio=2, style="dim", overflow="fold")
+    return _table(kind, (name, summary, *(Column(each, no_wrap=True) for each in between), source), rows)
 
 
-def _table(title: str) -> Table:
+def _table(title: str, columns: Iterable[Column | str], rows: Iterable[tuple[str, ...]]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    return Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    table = Table(*columns, box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _show(*parts: RenderableType) -> None:

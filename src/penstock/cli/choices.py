@@ -6,7 +6,7 @@ import shlex
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -38,6 +38,20 @@ class ChangeOption(StrEnum):
 
 def offer(help_text: str, *names: str, panel: str | None = None, **limits: Any) -> Any:
     return typer.Option(*names, help=help_text, rich_help_panel=panel, show_default=False, **limits)
+
+
+Guards = Annotated[bool, offer("Let guards vet the policy (they do by default).", "--guards/--no-guards", panel=POLICY)]
+GuardOption = Annotated[
+    list[str] | None, offer("An option of a guard, guard.name=value, or guard=off. Repeatable.", panel=POLICY)
+]
+Peak = Annotated[float | None, offer("Scale the load to this highest rate, in records/s.", panel=LOAD)]
+Compress = Annotated[float, offer("Speed the load up by this factor.", panel=LOAD)]
+Seconds = Annotated[float | None, offer("End after this many simulated seconds.", panel=LOAD)]
+Interval = Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)]
+HowToChange = Annotated[
+    ChangeOption | None,
+    offer("How a new plan is put in force; by default as the policy's paper or the engine does.", panel=RUN),
+]
 
 
 def loaded(

@@ -10,13 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.live import Live
 
 from penstock.cli.interrupt import Interrupt
-from penstock.cli.output import INTERRUPTED
-from penstock.cli.running import show, verdict
+from penstock.cli.running import end_demo, say
 from penstock.cli.workloads import spark_workload as job
 from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
 from penstock.policies import POLICIES
@@ -25,7 +23,6 @@ from penstock.report.journal import Journal
 from penstock.report.live import LiveView
 from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
-from penstock.report.words import clock, milliseconds, rate
 from penstock.runs.live import NOWHERE, LiveRun
 from penstock.runs.spark_workload import SparkWorkload
 from penstock.runs.twin import twin, under_fixed_plan
@@ -76,12 +73,7 @@ def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, re
         with console.status(f"Starting {SETTINGS[engine].words}"):
             place = stack.enter_context(opened(engine))
         story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
-    folder.write(story)
-    show(story, folder)
-    if story.rival is not None:
-        console.print(verdict(story), style="bold")
-    if story.stopped_early:
-        raise typer.Exit(INTERRUPTED)
+    end_demo(story, folder)
 
 
 def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None) -> LiveRun:
@@ -156,15 +148,4 @@ def _screen(
         live = stack.enter_context(Live(view.render(), console=console, auto_refresh=False))
         return lambda cycle: live.update(view.render(), refresh=True)
     console.print(f"{engine}: warming up, then {run.trace.seconds:.0f} s of {name}", soft_wrap=True)
-
-    def say(cycle: Cycle) -> None:
-        if not recorder.points:
-            return
-        last = recorder.points[-1]
-        typer.echo(
-            f"penstock: {clock(cycle.t)} of {clock(run.trace.seconds)}: {rate(last.input_rate)}, event latency "
-            f"{milliseconds(last.event_latency_ms)}, {cycle.decision.plan}",
-            err=True,
-        )
-
-    return say
+    return lambda cycle: say(recorder, cycle, run.trace.seconds, str(cycle.decision.plan))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import typer
+from rich.console import Console
+from rich.live import Live
 
-from penstock.cli.output import INTERRUPTED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import Console
-
-    from penstock.model import Cycle
-    from penstock.report.folder import ReportFolder
-    from penstock.report.recorder import Recorder
-    from penstock.report.story import Rival, Story
-    from penstock.runs.simulation import Simulation
+from penstock.cli.progress import ProgressBar
+from penstock.cli.running import end_demo, recorded, say
+from penstock.cli.workloads import workload
+from penstock.control.clock import Stopwatch
+from penstock.guards import only
+from penstock.model import Cycle
+from penstock.report.folder import ReportFolder
+from penstock.report.live import LiveView
+from penstock.report.recorder import Recorder
+from penstock.report.story import Rival, Story
+from penstock.runs.simulation import Simulation
 
 FORECASTER = "holt"
 INTERVAL = "30 s"
@@ -33,13 +35,6 @@ OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.6}}
 
 def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) -> None:
     """Run a workload under its load on the simulator, at ten cycles a second or, if `fast`, at full speed."""
-    from rich.console import Console
-
-    from penstock.cli.running import show, verdict
-    from penstock.cli.workloads import workload
-    from penstock.report.folder import ReportFolder
-    from penstock.runs.simulation import Simulation
-
     simulation = Simulation(
         workload(name),
         policy=policy,
@@ -55,20 +50,11 @@ def demo_simulated(name: str, policy: str, seed: int, report: Path, fast: bool) 
     if story.stopped_early:  # compare like with like
         shorter = simulation.workload.trace.first(story.result.seconds)
         rival = _rival(replace(simulation, workload=replace(simulation.workload, trace=shorter)))
-    story = replace(story, rival=rival)
-    folder.write(story)
-    show(story, folder)
-    console.print(verdict(story), style="bold")
-    if story.stopped_early:
-        raise typer.Exit(INTERRUPTED)
+    end_demo(replace(story, rival=rival), folder)
 
 
 def _rival(simulation: Simulation) -> Rival:
     """The same job, load and seed under a fixed plan sized for the peak."""
-    from penstock.cli.progress import ProgressBar
-    from penstock.guards import only
-    from penstock.report.story import Rival
-
     workload = simulation.workload
     plan = workload.job.largest_plan
     fixed = replace(
@@ -85,42 +71,28 @@ def _rival(simulation: Simulation) -> Rival:
 
 def _watch(simulation: Simulation, folder: ReportFolder, console: Console, frame_seconds: float, rival: Rival) -> Story:
     """Run the policy with a live view on a terminal, otherwise with some lines of progress."""
-    from rich.live import Live
-
-    from penstock.cli.pace import Pace
-    from penstock.cli.running import recorded
-    from penstock.report.live import LiveView
-    from penstock.report.recorder import Recorder
-
     recorder, seconds = Recorder(simulation.workload.slo), simulation.workload.trace.seconds
     if not console.is_terminal:
         return recorded(simulation, recorder, folder, [_lines(recorder, seconds)])
     title = f"{simulation.chosen_policy().name} steers {simulation.workload.name} (simulated)"
-    view, pace = LiveView(title, recorder, seconds, rival.plan), Pace(frame_seconds)
+    view, watch = LiveView(title, recorder, seconds, rival.plan), Stopwatch()
     with Live(view.render(), console=console, auto_refresh=False) as live:
 
         def draw(cycle: Cycle) -> None:
             live.update(view.render(), refresh=True)
-            pace.wait()
+            time.sleep(max(0.0, frame_seconds - watch.lap_ms() / 1e3))
+            watch.lap_ms()
 
         return recorded(simulation, recorder, folder, [draw])
 
 
 def _lines(recorder: Recorder, seconds: float) -> Callable[[Cycle], None]:
-    from penstock.report.words import clock, milliseconds, rate
-
     printed = 0
 
-    def say(cycle: Cycle) -> None:
+    def sometimes(cycle: Cycle) -> None:
         nonlocal printed
-        if cycle.t * LINES < (printed + 1) * seconds or not recorder.points:
-            return
-        printed += 1
-        last = recorder.points[-1]
-        typer.echo(
-            f"penstock: {clock(cycle.t)} of {clock(seconds)}: {rate(last.input_rate)}, event latency "
-            f"{milliseconds(last.event_latency_ms)}, {cycle.decision.plan.total} instances",
-            err=True,
-        )
+        if cycle.t * LINES >= (printed + 1) * seconds and recorder.points:
+            printed += 1
+            say(recorder, cycle, seconds, f"{cycle.decision.plan.total} instances")
 
-    return say
+    return sometimes

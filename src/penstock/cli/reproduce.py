@@ -72,7 +72,7 @@ def _todo(on: str, paper: str | None, item: str | None, say: Say) -> Iterator[To
     from penstock.papers import catalogue
 
     if on == SIMULATOR:
-        chosen = [paper] if paper is not None else catalogue.papers()
+        chosen = [paper] if paper is not None else catalogue.PAPERS
         yield [(name, key, run) for name in chosen for key, run in catalogue.items(name, item).items()]
         return
     from penstock.papers.spark.runner import opened

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
+import typer
 from rich.console import Console
 
 from penstock.cli.interrupt import Interrupt
+from penstock.cli.output import INTERRUPTED
 from penstock.cli.progress import ProgressBar
 from penstock.model import Cycle
 from penstock.report.folder import ReportFolder
@@ -16,7 +18,7 @@ from penstock.report.markdown import PICTURE
 from penstock.report.recorder import Recorder
 from penstock.report.story import Story
 from penstock.report.tables import changes_table, figures_table, reasons_line
-from penstock.report.words import ratio
+from penstock.report.words import clock, milliseconds, rate, ratio
 from penstock.runs.simulation import Simulation
 
 Listener = Callable[[Cycle], None]
@@ -60,6 +62,27 @@ def show(story: Story, folder: ReportFolder | None) -> None:
     console.print(reasons_line(story.recorder), style="dim")
     if folder is not None:
         console.print(f"Report: {folder.path}, picture: {folder.path / PICTURE}", soft_wrap=True)
+
+
+def end_demo(story: Story, folder: ReportFolder) -> None:
+    """Write and print the report of a demo."""
+    folder.write(story)
+    show(story, folder)
+    if story.rival is not None:
+        Console(highlight=False).print(verdict(story), style="bold")
+    if story.stopped_early:
+        raise typer.Exit(INTERRUPTED)
+
+
+def say(recorder: Recorder, cycle: Cycle, seconds: float, plan: str) -> None:
+    """Print a line of progress, once something was measured."""
+    if recorder.points:
+        last = recorder.points[-1]
+        typer.echo(
+            f"penstock: {clock(cycle.t)} of {clock(seconds)}: {rate(last.input_rate)}, event latency "
+            f"{milliseconds(last.event_latency_ms)}, {plan}",
+            err=True,
+        )
 
 
 def verdict(story: Story) -> str:

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.choices import (
-    LOAD,
-    NONE,
-    POLICY,
-    RUN,
-    ChangeOption,
-    forecaster_options,
-    guard_options,
-    loaded,
-    offer,
-    options_of,
-)
+from penstock.cli import choices
+from penstock.cli.choices import LOAD, NONE, POLICY, RUN, offer
 from penstock.cli.output import INTERRUPTED, print_json
 from penstock.model import InvalidValueError
 from penstock.model.sample import STATISTICS
@@ -43,19 +33,14 @@ def simulate(
     forecaster_option: Annotated[
         list[str] | None, offer("An option of the forecaster, name=value. Repeatable.", panel=POLICY)
     ] = None,
-    guards: Annotated[
-        bool, offer("Let guards vet the policy (they do by default).", "--guards/--no-guards", panel=POLICY)
-    ] = True,
-    guard_option: Annotated[
-        list[str] | None,
-        offer("An option of a guard, guard.name=value, or guard=off. Repeatable.", panel=POLICY),
-    ] = None,
+    guards: choices.Guards = True,
+    guard_option: choices.GuardOption = None,
     trace: Annotated[
         Path | None, offer("A load curve: CSV lines of t_seconds,rate. The workload's own if left out.", panel=LOAD)
     ] = None,
-    peak: Annotated[float | None, offer("Scale the load to this highest rate, in records/s.", panel=LOAD)] = None,
-    compress: Annotated[float, offer("Speed the load up by this factor.", panel=LOAD)] = 1.0,
-    seconds: Annotated[float | None, offer("End after this many simulated seconds.", panel=LOAD)] = None,
+    peak: choices.Peak = None,
+    compress: choices.Compress = 1.0,
+    seconds: choices.Seconds = None,
     slo_processing: Annotated[
         str | None, offer(f'Processing latency, such as "180 ms"; {NONE}: not asked for.', panel=TARGETS)
     ] = None,
@@ -77,15 +62,12 @@ def simulate(
     master: Annotated[
         str, offer(f"Spark for --seeds (local[2]), or {NONE} for sequential runs in this process.", panel=RUN)
     ] = "local[2]",
-    interval: Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)] = "60 s",
+    interval: choices.Interval = "60 s",
     mode: Annotated[
         str, offer("active, monitor (decide and record, never act) or off (active).", panel=RUN)
     ] = "active",
     step: Annotated[float, offer("Seconds of a step of the simulator (1).", panel=RUN)] = 1.0,
-    change: Annotated[
-        ChangeOption | None,
-        offer("How a new plan is put in force; by default as the policy's paper or the engine does.", panel=RUN),
-    ] = None,
+    change: choices.HowToChange = None,
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     report: Annotated[
         Path | None,
@@ -112,12 +94,12 @@ def simulate(
         "statistic": slo_statistic,
     }
     simulation = Simulation(
-        workload=loaded(workload, trace, peak, compress, seconds, targets),
+        workload=choices.loaded(workload, trace, peak, compress, seconds, targets),
         policy=policy,
-        policy_options=options_of(POLICIES, policy, "--policy-option", policy_option),
-        guards=guard_options(guards, guard_option),
+        policy_options=choices.options_of(POLICIES, policy, "--policy-option", policy_option),
+        guards=choices.guard_options(guards, guard_option),
         forecaster=forecaster,
-        forecaster_options=forecaster_options(forecaster, forecaster_option),
+        forecaster_options=choices.forecaster_options(forecaster, forecaster_option),
         interval=interval,
         mode=mode,
         seed=seed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.model import InvalidValueError
-from penstock.model.errors import unknown
+from penstock.model.errors import check_choice
 
 if TYPE_CHECKING:
     from penstock.runs.spark_workload import SparkWorkload
@@ -23,8 +23,7 @@ def workloads() -> dict[str, Workload]:
 
 def workload(name: str) -> Workload:
     known = workloads()
-    if name not in known:
-        raise InvalidValueError("workload", unknown(name, known))
+    check_choice("workload", name, tuple(known))
     return known[name]
 
 
@@ -37,10 +36,9 @@ def spark_workloads() -> dict[str, SparkWorkload]:
 
 
 def spark_workload(name: str) -> SparkWorkload:
-    known = spark_workloads()
-    if name in known:
-        return known[name]
-    if (simulated := workloads().get(name)) is not None:
-        places = simulated.where_it_runs
+    known, simulated = spark_workloads(), workloads()
+    if name in simulated and name not in known:
+        places = simulated[name].where_it_runs
         raise InvalidValueError("workload", f"{name!r} runs on {places}; choose one of {', '.join(known)}")
-    raise InvalidValueError("workload", unknown(name, known))
+    check_choice("workload", name, tuple(known))
+    return known[name]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from penstock.model import Decision, InvalidValueError, Observation
 from penstock.model.catalog import Catalog
-from penstock.model.errors import unknown
+from penstock.model.errors import check_number, unknown
 
 
 class Guard(Protocol):
@@ -25,6 +25,19 @@ class Guard(Protocol):
         return 0.0
 
     def vet(self, decision: Decision, observation: Observation) -> Decision: ...
+
+
+class TimedGuard(Guard):
+    """A guard whose option `seconds` is how far back it looks."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        check_number("seconds", self.seconds)
+
+    @property
+    def memory_seconds(self) -> float:
+        return self.seconds
 
 
 GUARDS: Catalog[Guard] = Catalog("guard", __name__)

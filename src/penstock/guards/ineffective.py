@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.guards import Guard
+from penstock.guards import TimedGuard
 from penstock.guards._evidence import (
     LATENCY_TARGETS,
     Windows,
@@ -26,7 +26,7 @@ MET = 0.99
 
 
 @dataclass(frozen=True)
-class Ineffective(Guard):
+class Ineffective(TimedGuard):
     """Blocks further growth of a part whose last growth did not help, until `seconds` after that growth.
 
     A slow database behind an operator, for example, limits the job at any parallelism. Let *before* be the windows
@@ -48,14 +48,10 @@ class Ineffective(Guard):
     seconds: float = option(1800.0, "how long growth that was in vain is not repeated; 0: not at all", "s")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("gain", self.gain)
-        check_number("seconds", self.seconds)
         if self.gain > 1:
             raise InvalidValueError("gain", f"must be at most 1, not {self.gain!r}")
-
-    @property
-    def memory_seconds(self) -> float:
-        return self.seconds
 
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         if rolled_back(decision):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.guards import Guard
+from penstock.guards import TimedGuard
 from penstock.guards._plans import Part, differences, resized, rolled_back, size
 from penstock.model import Cycle, Decision, Observation, Origin, ReasonCode
-from penstock.model.errors import check_number
 from penstock.model.options import option
 
 
 @dataclass(frozen=True)
-class Patience(Guard):
+class Patience(TimedGuard):
     """Lets a part shrink no lower than the largest need that the policy saw in the last `seconds`.
 
     A lull of a minute is not a reason to give up what the next minute needs again. Growth passes. Nothing shrinks
@@ -24,13 +23,6 @@ class Patience(Guard):
     name: ClassVar[str] = "patience"
 
     seconds: float = option(300.0, "how long a smaller plan must have sufficed; 0: not at all", "s")
-
-    def __post_init__(self) -> None:
-        check_number("seconds", self.seconds)
-
-    @property
-    def memory_seconds(self) -> float:
-        return self.seconds
 
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         if self.seconds == 0 or rolled_back(decision):

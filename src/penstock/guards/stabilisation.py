@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from penstock.guards import Guard
+from penstock.guards import TimedGuard
 from penstock.model import Decision, Observation, ReasonCode
-from penstock.model.errors import check_number
 from penstock.model.options import option
 
 
 @dataclass(frozen=True)
-class Stabilisation(Guard):
+class Stabilisation(TimedGuard):
     """Holds the plan in force for some time after each change.
 
     Executors take a while to arrive and a restarted job to warm up: figures measured meanwhile describe neither
@@ -22,13 +21,6 @@ class Stabilisation(Guard):
     name: ClassVar[str] = "stabilisation"
 
     seconds: float = option(120.0, "how long the plan is held after a change; 0: not at all", "s")
-
-    def __post_init__(self) -> None:
-        check_number("seconds", self.seconds)
-
-    @property
-    def memory_seconds(self) -> float:
-        return self.seconds
 
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         change = observation.last_change

@@ -7,8 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from penstock.model import InvalidValueError
-from penstock.model.errors import unknown
+from penstock.model.errors import check_choice
 from penstock.report.item import Item
 from penstock.runs.workload import Workload
 
@@ -20,11 +19,7 @@ Experiment = Callable[[], Item]
 SparkExperiment = Callable[["TrialRunner"], Item]
 
 PAPERS = ("autoscale", "autrascale", "autrascale_plus", "dp_stream", "psps")
-
-
-def papers() -> list[str]:
-    """The papers that can be reproduced, by the names of their folders."""
-    return list(PAPERS)
+"""The papers that can be reproduced, by the names of their folders."""
 
 
 def paper_title(paper: str) -> str:
@@ -45,8 +40,7 @@ def workloads() -> dict[str, Workload]:
 
 def workload(name: str) -> Workload:
     known = workloads()
-    if name not in known:
-        raise InvalidValueError("workload", unknown(name, known))
+    check_choice("workload", name, tuple(known))
     return known[name]
 
 
@@ -62,23 +56,19 @@ def papers_on_spark() -> list[str]:
 
 def items_on_spark(paper: str, item: str | None = None) -> Mapping[str, SparkExperiment]:
     """What runs on Spark of a paper, or the one asked for."""
-    known = papers_on_spark()
-    if paper not in known:
-        raise InvalidValueError("paper on Spark", unknown(paper, known))
+    check_choice("paper on Spark", paper, papers_on_spark())
     return _chosen(dict(_of(paper, "spark", "EXPERIMENTS")), item, f"item of {paper} on Spark")
 
 
 def _chosen(found: Mapping[str, Any], item: str | None, field: str) -> Mapping[str, Any]:
     if item is None:
         return found
-    if item not in found:
-        raise InvalidValueError(field, unknown(item, found))
+    check_choice(field, item, tuple(found))
     return {item: found[item]}
 
 
 def _figures(paper: str) -> Any:
-    if paper not in PAPERS:
-        raise InvalidValueError("paper", unknown(paper, PAPERS))
+    check_choice("paper", paper, PAPERS)
     return import_module(f"penstock.papers.{paper}.figures")
 
 

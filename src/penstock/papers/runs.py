@@ -29,6 +29,11 @@ class Runs:
     def mean(self, figure: Callable[[Result], float]) -> float:
         return fmean(map(figure, self.results))
 
+    @property
+    def latency_ms(self) -> float:
+        """The mean processing latency."""
+        return self.mean(lambda result: result.processing_latency_ms.mean or 0.0)
+
     def last_plans(self) -> list[Plan]:
         """The plan that each run ended with."""
         return [cycles[-1].decision.plan for cycles in self.cycles]

@@ -32,8 +32,7 @@ def throughput_parallelism(
     parallelism: dict[str, int] = {}
 
     def emitted(name: str, load: float) -> float:
-        needed = instances(load, rates[name].processing)
-        parallelism[name] = min(max(needed, topology[name].min), topology.ceiling(name))
+        parallelism[name] = topology.clamp(name, instances(load, rates[name].processing))
         return rates[name].output * parallelism[name]
 
     arriving(topology, rates, inputs, emitted)

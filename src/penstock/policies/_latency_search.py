@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.model import ReasonCode
 from penstock.performance.bayesian.acquisition import Surrogate
@@ -19,6 +19,9 @@ from penstock.performance.bayesian.rate_library import RateRecord
 from penstock.performance.bayesian.score import benefit_score, score_threshold
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.throughput import keeps_up
+
+if TYPE_CHECKING:
+    from penstock.policies.autrascale import AuTraScale
 
 Scores = dict[Configuration, float]
 Transfer = Callable[[GaussianProcess, SearchSpace, Scores, tuple[Configuration, ...]], tuple[Surrogate, float]]
@@ -37,24 +40,16 @@ class Proposal:
 
 @dataclass(frozen=True)
 class LatencySearch:
-    """The search at one rate for one latency target."""
+    """The search at one rate for one latency target, with the options of its policy."""
 
     record: RateRecord
     space: SearchSpace
     target_ms: float
-    alpha: float
-    over_allocation_ratio: float
-    uniform_samples: int
-    max_iterations: int
-    keep_up_tolerance: float
-    throughput_noise: float
-    xi: float
-    nu: float
-    seed: int
+    options: AuTraScale
 
     @property
     def threshold(self) -> float:
-        return score_threshold(self.alpha, self.over_allocation_ratio)
+        return score_threshold(self.options.alpha, self.options.over_allocation_ratio)
 
     def scores(self, record: RateRecord | None = None) -> Scores:
         """Equation 4 for every configuration measured at a rate, from that rate's own base upwards."""
@@ -63,7 +58,7 @@ class LatencySearch:
             return {}
         inside = SearchSpace(record.base, self.space.upper)
         return {
-            k: benefit_score(self.alpha, self.target_ms, measured.latency_ms, record.base, k)
+            k: benefit_score(self.options.alpha, self.target_ms, measured.latency_ms, record.base, k)
             for k, measured in record.measured.items()
             if measured.latency_ms is not None and k in inside
         }
@@ -78,16 +73,16 @@ class LatencySearch:
         if measured is None or measured.latency_ms is None or measured.latency_ms > self.target_ms:
             return False
         if record.attainable is None:
-            return keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
+            return keeps_up(measured.throughput, measured.input_rate, self.options.keep_up_tolerance)
         # Something outside limits the job: no configuration can be expected to do more than the best one did.
-        return keeps_up(measured.throughput, min(measured.input_rate, record.attainable), self.throughput_noise)
+        return keeps_up(measured.throughput, min(measured.input_rate, record.attainable), self.options.throughput_noise)
 
     def settle(self, current: Configuration, refused: Collection[Configuration]) -> Proposal | None:
         """The configuration to stay with, if the search is over: one that meets the target, or the best of all."""
         scores, bootstrap = self.scores(), self._bootstrap
         if (ended := self._ended(current, scores, refused)) is not None:
             return self._stay(current, ended, "the latency is met without waste", {"phase": "steady"})
-        if len(scores) >= len(bootstrap) + self.max_iterations:
+        if len(scores) >= len(bootstrap) + self.options.max_iterations:
             return self._best(current, scores, refused, f"{len(scores)} configurations were tried")
         return None
 
@@ -114,14 +109,14 @@ class LatencySearch:
             return Proposal(self.space.lower, ReasonCode.EXPLORE, "the base must be measured", {"phase": "bootstrap"})
         surrogate: Surrogate
         if source is not None and len(scores) < (len(bootstrap) if real_samples is None else real_samples):
-            old = trained(self.space, self.scores(source), self.nu)
+            old = trained(self.space, self.scores(source), self.options.nu)
             surrogate, f_best = transfer(old, self.space, scores, bootstrap)
             figures = {"phase": "transfer", "source_rate": source.rate, "f_best": f_best}
         else:
-            surrogate, f_best = trained(self.space, scores, self.nu), max(scores.values())
+            surrogate, f_best = trained(self.space, scores, self.options.nu), max(scores.values())
             figures = {"phase": "bayesian optimisation", "f_best": f_best}
         tried = {*scores, *refused}
-        step = recommend(self.space, surrogate, f_best, tried, best_first(scores), self.xi, self.seed)
+        step = recommend(self.space, surrogate, f_best, tried, best_first(scores), self.options.xi, self.options.seed)
         if step is None:
             return self._best(current, scores, refused, "every configuration was tried")
         text = f"expected to improve the score by {step.expected_improvement:.3g} over {f_best:.3f}"
@@ -138,7 +133,7 @@ class LatencySearch:
 
     @property
     def _bootstrap(self) -> tuple[Configuration, ...]:
-        return bootstrap_set(self.space, self.uniform_samples)
+        return bootstrap_set(self.space, self.options.uniform_samples)
 
     def _ended(
         self, current: Configuration, scores: Scores, refused: Collection[Configuration]

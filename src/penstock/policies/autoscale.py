@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from penstock.model import Decision, InvalidValueError, Observation, ReasonCode, Sample
-from penstock.model.errors import check_choice, check_number
+from penstock.model.errors import check_choice, check_number, check_whole
 from penstock.model.options import option
 from penstock.performance.activity import (
     COMBINE,
@@ -60,8 +60,7 @@ class Autoscale(Policy):
         if not self.low <= self.high <= 1.0:
             raise InvalidValueError("high", f"must be between low ({self.low:g}) and 1, not {self.high!r}")
         check_choice("combine", self.combine, tuple(COMBINE))
-        if self.earlier_windows < 0:
-            raise InvalidValueError("earlier_windows", f"must be at least 0, not {self.earlier_windows!r}")
+        check_whole("earlier_windows", self.earlier_windows)
         check_number("cpu_overcommit", self.cpu_overcommit, 1e-3)
 
     def decide(self, observation: Observation) -> Decision:

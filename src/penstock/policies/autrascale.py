@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from penstock.model import Decision, InvalidValueError, MissingFigureError, Observation, Reason, ReasonCode, direction
+from penstock.model.errors import check_required_number, check_whole
 from penstock.model.options import option
 from penstock.performance.backlog import works_off
 from penstock.performance.bayesian.acquisition import XI, Surrogate
@@ -75,20 +76,13 @@ class AuTraScale(Policy):
         for name in ("alpha", "rate_tolerance", "keep_up_tolerance", "throughput_noise"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InvalidValueError(name, f"must be between 0 and 1, not {getattr(self, name)!r}")
-        for name in (
-            "over_allocation_ratio",
-            "xi",
-            "policy_running_time",
-            "backlog_patience",
-            "max_iterations",
-            "seed",
-        ):
-            if not getattr(self, name) >= 0:
-                raise InvalidValueError(name, f"must be at least 0, not {getattr(self, name)!r}")
-        if self.uniform_samples < 1:
-            raise InvalidValueError("uniform_samples", f"must be at least 1, not {self.uniform_samples!r}")
-        if self.num is not None and self.num < 0:
-            raise InvalidValueError("num", f"must be at least 0, not {self.num!r}")
+        for name in ("over_allocation_ratio", "xi", "policy_running_time", "backlog_patience"):
+            check_required_number(name, getattr(self, name))
+        check_whole("uniform_samples", self.uniform_samples, 1)
+        if self.num is not None:
+            check_whole("num", self.num)
+        check_whole("max_iterations", self.max_iterations)
+        check_whole("seed", self.seed)
         check_smoothness(self.nu)
         self.library = RateLibrary(self.rate_tolerance)
 
@@ -239,20 +233,8 @@ class AuTraScale(Policy):
         target_ms = observation.slo.latency_ms
         if target_ms is None or record.base is None:
             return None
-        return LatencySearch(
-            record=record,
-            space=SearchSpace.above(record.base, observation.topology),
-            target_ms=target_ms,
-            alpha=self.alpha,
-            over_allocation_ratio=self.over_allocation_ratio,
-            uniform_samples=self.uniform_samples,
-            max_iterations=self.max_iterations,
-            keep_up_tolerance=self.keep_up_tolerance,
-            throughput_noise=self.throughput_noise,
-            xi=self.xi,
-            nu=self.nu,
-            seed=self.seed,
-        )
+        space = SearchSpace.above(record.base, observation.topology)
+        return LatencySearch(record, space, target_ms, options=self)
 
     def _transfer(
         self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]

@@ -58,7 +58,7 @@ class Drs(Policy):
         load = arriving(topology, rates, inputs)
         service = {name: rates[name].processing for name in topology.names}
         entering = sum(inputs.values())
-        target = _target_seconds(observation)
+        target = None if observation.slo.latency_ms is None else observation.slo.latency_ms / 1e3
         if self.calibrated and target is not None:
             target /= _underestimate(observation, load, service, entering)
         limit = math.inf if self.max_total is None else self.max_total
@@ -114,11 +114,6 @@ def _underestimate(
     if measured is None or not 0 < estimated < math.inf:
         return 1.0
     return max(1.0, measured / 1e3 / estimated)
-
-
-def _target_seconds(observation: Observation) -> float | None:
-    target = observation.slo.latency_ms
-    return None if target is None else target / 1e3
 
 
 def _grow(

@@ -25,4 +25,4 @@ class Proportion(Drainer):
             raise MissingFigureError("throughput")  # there is no ratio without throughput
         topology, plan = observation.topology, observation.plan
         grown = {name: instances(plan[name] * target, throughput) for name in topology.names}
-        return plan.changed({n: min(max(k, topology[n].min), topology.ceiling(n)) for n, k in grown.items()})
+        return plan.changed({n: topology.clamp(n, k) for n, k in grown.items()})

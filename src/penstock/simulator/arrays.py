@@ -129,6 +129,16 @@ class Tally(NamedTuple):
     seconds: Annotated[Floats, 4]  # simulated seconds; seconds in violation; sum of |in - out|; sum of in
 
 
+class Arrays(NamedTuple):
+    """All that an inner loop reads and writes."""
+
+    network: Network
+    layout: Layout
+    state: State
+    tally: Tally
+    scratch: Scratch
+
+
 def network_of(job: Job) -> Network:
     topology, engine = job.topology, job.engine
     order = topology.order

@@ -11,6 +11,7 @@ from penstock.model import Batch, Execution, Latency, OperatorSample, Plan, Samp
 from penstock.performance.placement import round_robin
 from penstock.simulator import concurrent, sequential
 from penstock.simulator.arrays import (
+    Arrays,
     Floats,
     Ints,
     Layout,
@@ -119,10 +120,8 @@ class SimulatedCluster:
         sigma = self.job.engine.noise * np.sqrt(2.0 * min(1.0, self.step_seconds / 60.0))
         shape = (steps, len(self._network.service))
         noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
-        self._run(
-            self._network, self._layout, self.state, self._window, self._scratch,
-            began, self.step_seconds, self._down_until, self._arrivals(steps), noise, self._targets,
-        )  # fmt: skip
+        arrays = Arrays(self._network, self._layout, self.state, self._window, self._scratch)
+        self._run(arrays, began, self.step_seconds, self._down_until, self._arrivals(steps), noise, self._targets)
         self._steps += steps
         self._t = self._steps * self.step_seconds
         lasted = self._t - began

@@ -21,6 +21,7 @@ from penstock.simulator.arrays import (
     DROP,
     KEYED,
     REPLAY,
+    Arrays,
     Floats,
     Ints,
     Layout,
@@ -40,20 +41,9 @@ _erlang_b = compiled(queueing.erlang_b)
 
 
 @compiled
-def run(
-    network: Network,
-    layout: Layout,
-    state: State,
-    tally: Tally,
-    scratch: Scratch,
-    t: float,
-    dt: float,
-    down_until: float,
-    arrivals: Ints,
-    noise: Floats,
-    targets: Floats,
-) -> None:
+def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, noise: Floats, targets: Floats) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no record moves before `down_until`."""
+    network, layout, state, tally, scratch = arrays
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from penstock.simulator.arrays import Floats, Ints, Layout, Network, Scratch, State, Tally
+from penstock.simulator.arrays import Arrays, Floats, Ints, Layout, Network, Scratch, State, Tally
 from penstock.simulator.backlog import pop, push
 from penstock.simulator.compiled import compiled, total
 from penstock.simulator.latency import count_latency
@@ -22,20 +22,9 @@ SLICES = 20  # records of one batch were created evenly over an interval: they a
 
 
 @compiled
-def run(
-    network: Network,
-    layout: Layout,
-    state: State,
-    tally: Tally,
-    scratch: Scratch,
-    t: float,
-    dt: float,
-    down_until: float,
-    arrivals: Ints,
-    noise: Floats,
-    targets: Floats,
-) -> None:
+def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, noise: Floats, targets: Floats) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no batch starts before `down_until`."""
+    network, layout, state, tally, scratch = arrays
     batch = state.batch
     pushed = scratch.pushed
     for step in range(len(arrivals)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean, median
@@ -46,7 +47,7 @@ class SchedulerRuns:
 
     @property
     def latency(self) -> float:
-        return self.runs.mean(lambda result: result.processing_latency_ms.mean or 0.0)
+        return self.runs.latency_ms
 
     @property
     def usual_latency(self) -> float:
@@ -55,12 +56,16 @@ class SchedulerRuns:
 
     @property
     def cores(self) -> float:
-        """Cores claimed by the instances in force, averaged over time."""
-        return self._claimed({operator.name: operator.cpu_cores for operator in self.topology.operators})
+        return claimed(self.samples, self.topology, "cpu_cores")
 
     @property
     def memory(self) -> float:
-        return self._claimed({operator.name: operator.memory_mb for operator in self.topology.operators})
+        return claimed(self.samples, self.topology, "memory_mb")
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All measurements of all runs."""
+        return [sample for run in self.runs.cycles for sample in samples_of(run)]
 
     def dephased(self, since: float = 0.0, until: float = math.inf) -> float:
         """Items that timed out in that time and had to be sent again."""
@@ -80,14 +85,14 @@ class SchedulerRuns:
 
     def most(self, name: str) -> int:
         """The highest degree that an operator had."""
-        return max(sample.operators[name].parallelism for run in self.runs.cycles for sample in samples_of(run))
+        return max(sample.operators[name].parallelism for sample in self.samples)
 
-    def _claimed(self, claim: dict[str, float]) -> float:
-        def total(sample: Sample) -> float:
-            return sum(claim[name] * operator.parallelism for name, operator in sample.operators.items())
 
-        samples = [sample for run in self.runs.cycles for sample in samples_of(run)]
-        return sum(total(s) * s.seconds for s in samples) / sum(s.seconds for s in samples)
+def claimed(samples: Sequence[Sample], topology: Topology, resource: str) -> float:
+    """Cores (`cpu_cores`) or memory (`memory_mb`) that the instances in force claim, averaged over time."""
+    claim = {operator.name: getattr(operator, resource) for operator in topology.operators}
+    total = sum(s.seconds * sum(claim[name] * o.parallelism for name, o in s.operators.items()) for s in samples)
+    return float(total / sum(sample.seconds for sample in samples))
 
 
 @cache

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from penstock.papers.autrascale.case_studies import fig_1, fig_2
+from penstock.papers.autrascale.elasticity_items import elasticity_table, latency_figure, parallelism_figure
 from penstock.papers.autrascale.fig5 import throughput_figure
-from penstock.papers.autrascale.fig6 import latency_figure
-from penstock.papers.autrascale.fig7 import parallelism_figure
 from penstock.papers.autrascale.fig8 import fig_8
-from penstock.papers.autrascale.table2 import elasticity_table
 from penstock.papers.autrascale.table4 import table_4
 from penstock.report.item import Item
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from penstock.papers.autrascale.elasticity_items import elasticity_table, latency_figure, parallelism_figure
 from penstock.papers.autrascale.fig5 import throughput_figure
-from penstock.papers.autrascale.fig6 import latency_figure
-from penstock.papers.autrascale.fig7 import parallelism_figure
-from penstock.papers.autrascale.table2 import elasticity_table
 from penstock.papers.autrascale_plus.case_studies import fig_4, fig_5
 from penstock.papers.autrascale_plus.fig10 import fig_10
 from penstock.papers.autrascale_plus.fig11 import fig_11

@@ -24,10 +24,6 @@ def latencies(name: str, policy: str, forecaster: str | None = None, streams: Se
     return over_traces(workload(name), map(walk, streams), policy, options, interval=f"{WINDOW:g} s")
 
 
-def _mean(runs: Runs) -> float:
-    return runs.mean(lambda result: result.processing_latency_ms.mean or 0.0)
-
-
 def _by_second(cycles: Sequence[Cycle]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     samples = samples_of(cycles)
     return tuple(sample.end for sample in samples), tuple(latency_of(sample) for sample in samples)
@@ -54,7 +50,7 @@ def _rising() -> list[bool]:
 def _latency_figure(number: int, name: str, paper: float, paper_storm: float) -> Item:
     ahead, storm = latencies(name, "dp_stream"), latencies(name, "storm_default")
     behind = latencies(name, "dp_stream", "last")
-    ours, theirs = _mean(ahead), _mean(storm)
+    ours, theirs = ahead.latency_ms, storm.latency_ms
     falls = _trends(latencies(name, "dp_stream", streams=MORE_STREAMS))
     trends = _trends(latencies(name, "storm_default", streams=MORE_STREAMS))
     rises = [trend for trend, up in zip(trends, _rising(), strict=True) if up]
@@ -68,7 +64,7 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
             Row("Dp-Stream, mean latency", paper, ours, "ms"),
             Row("Storm, mean latency", paper_storm, theirs, "ms"),
             Row("Dp-Stream's part of Storm's", paper / paper_storm, ours / theirs),
-            Row("Dp-Stream with the last rate for a prediction", None, _mean(behind), "ms"),
+            Row("Dp-Stream with the last rate for a prediction", None, behind.latency_ms, "ms"),
             Row("Dp-Stream, mean instances", None, ahead.mean(lambda result: result.mean_parallelism), "instances"),
             Row("Storm, mean instances", None, storm.mean(lambda result: result.mean_parallelism), "instances"),
         ),

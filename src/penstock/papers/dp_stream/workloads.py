@@ -36,7 +36,6 @@ def _workload(name: str, service_ms: Mapping[str, float], summary: str) -> Workl
             behaviours={each: Behaviour(service_ms=service_ms[each]) for each in names},
             engine=ENGINE,
             workers=WORKERS,
-            start=Plan(dict.fromkeys(names, 1)),
             over_provisioned=Plan({each: 1 if each == "spout" else 4 for each in names}),
         ),
         slo=Slo(processing_latency="3 ms"),  # chosen: between what the paper's two schedulers reach

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.papers.psps.examples import fig_5, table_2
+from penstock.papers.psps.other_streams import fig_14, table_9, table_11, table_12
 from penstock.papers.psps.parameters import table_4, table_5, table_6, table_7
 from penstock.papers.psps.table8 import fig_8, fig_9, table_8
-from penstock.papers.psps.table9 import table_9
 from penstock.papers.psps.table10 import fig_10, fig_11, table_10
-from penstock.papers.psps.table11 import table_11
-from penstock.papers.psps.table12 import fig_14, table_12
 from penstock.report.item import Item
 
 PAPER = "PSPS (2022)"

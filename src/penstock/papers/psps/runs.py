@@ -15,12 +15,15 @@ from penstock.model import Cycle, Plan
 from penstock.papers.catalogue import workload
 from penstock.papers.psps.workloads import raw_tweets
 from penstock.papers.runs import Runs, run, under
+from penstock.papers.traces import over_traces
 from penstock.report.item import Row, Series
 from penstock.runs.workload import Workload
 from penstock.simulator.job import Grouping
 
 TD, TIMEOUT, QUEUE_SIZE = 30.0, 30.0, 100_000
 """The paper's choice: interval in s, age at which an event has failed in s, events in a queue."""
+SEEDS = (0, 1, 2)
+"""Seeds of the raw stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def metrics(runs: Runs) -> Metrics:
         saved=runs.mean(lambda result: result.saved_resources),
         degradation=fmean(map(degradation, runs.cycles)),
         processed=runs.mean(lambda result: result.processed_ratio),
-        latency_ms=runs.mean(lambda result: result.processing_latency_ms.mean or 0.0),
+        latency_ms=runs.latency_ms,
     )
 
 
@@ -75,20 +78,24 @@ def psps_with_shuffle() -> Runs:
 
 
 @cache
-def psps_on_raw_tweets(seeds: Sequence[int] = (0, 1, 2)) -> Runs:
-    return together([decided(under(workload("twitter_raw"), trace=raw_tweets(seed))) for seed in seeds])
+def psps_on_raw_tweets() -> Runs:
+    options = {"window_seconds": TD}
+    return over_traces(workload("twitter_raw"), map(raw_tweets, SEEDS), "psps", options, interval=f"{TD:g} s")
 
 
 @cache
 def storm(replicas: int, name: str = "twitter", timeout: float | None = None) -> Runs:
     """Run a fixed number of replicas, without a time-out: the paper's 197 s of latency with one replica show none."""
-    return fixed(with_engine(workload(name), timeout_seconds=timeout), replicas)
+    chosen = with_engine(workload(name), timeout_seconds=timeout)
+    plan = Plan(dict.fromkeys(chosen.job.topology.names, replicas))
+    return run(under(chosen, start=plan), "static", seeds=(0,), interval=f"{TD:g} s")
 
 
 @cache
-def storm_on_raw_tweets(replicas: int, seeds: Sequence[int] = (0, 1, 2)) -> Runs:
+def storm_on_raw_tweets() -> Runs:
+    """Run one replica of each operator, with which the job begins."""
     patient = with_engine(workload("twitter_raw"), timeout_seconds=None)
-    return together([fixed(under(patient, trace=raw_tweets(seed)), replicas) for seed in seeds])
+    return over_traces(patient, map(raw_tweets, SEEDS), "static", interval=f"{TD:g} s")
 
 
 @cache
@@ -104,17 +111,8 @@ def decided(chosen: Workload, td: float = TD) -> Runs:
     return run(chosen, "psps", {"window_seconds": td}, seeds=(0,), interval=f"{td:g} s")
 
 
-def fixed(chosen: Workload, replicas: int) -> Runs:
-    plan = Plan(dict.fromkeys(chosen.job.topology.names, replicas))
-    return run(under(chosen, start=plan), "static", seeds=(0,), interval=f"{TD:g} s")
-
-
 def with_engine(chosen: Workload, **engine: Any) -> Workload:
     return under(chosen, engine=replace(chosen.job.engine, **engine))
-
-
-def together(parts: Sequence[Runs]) -> Runs:
-    return Runs(tuple(r for part in parts for r in part.results), tuple(c for part in parts for c in part.cycles))
 
 
 def rows(label: str, paper: Metrics, ours: Metrics, spark: Metrics | None = None) -> list[Row]:

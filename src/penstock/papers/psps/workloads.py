@@ -81,7 +81,6 @@ def _workload(
                 for each in names
             },
             engine=ENGINE,
-            start=Plan(dict.fromkeys(names, 1)),
             over_provisioned=Plan(dict.fromkeys(names, replicas)),
         ),
         slo=Slo(processing_latency="5 s"),  # chosen: above the paper's mean of 2.1 s, well below the time-out

@@ -71,5 +71,4 @@ def ceiling(topology: Topology) -> Configuration:
 
 def within_bounds(configuration: Configuration, topology: Topology) -> Configuration:
     """The nearest configuration within the bounds of each operator."""
-    bounds = ((k, topology[n].min, topology.ceiling(n)) for n, k in zip(topology.names, configuration, strict=True))
-    return tuple(min(max(k, least), most) for k, least, most in bounds)
+    return tuple(topology.clamp(name, k) for name, k in zip(topology.names, configuration, strict=True))

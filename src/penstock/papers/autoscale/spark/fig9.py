@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.model import Sample
+from penstock.papers.autoscale.runs import claimed, less
 from penstock.papers.autoscale.spark.linear import COMPRESSED, FASTER, JOBS
 from penstock.papers.autoscale.workloads import LINEAR
 from penstock.papers.spark import simulated
@@ -23,7 +23,6 @@ TRIALS = {
     "AUTOSCALE": ("autoscale", MINIMAL, OPTIONS),
     "Storm, expert": ("storm_default", EXPERT, {}),
 }
-CLAIMS = {"cores": "CPU", "memory_mb": "memory"}
 LOW_AGAIN = 400.0 / COMPRESSED
 TIMEOUT = 30.0 / COMPRESSED
 """Storm's time-out on this scale of time: an item that is older would have been sent again."""
@@ -65,16 +64,11 @@ def seen(run: Run) -> SchedulerOnSpark:
         processed=1.0 - waiting / sum(sample.offered_rate * sample.seconds for sample in samples),
         waiting=waiting,
         tolerable=TIMEOUT * samples[-1].offered_rate,
-        cores=_claimed(samples, {o.name: o.cpu_cores for o in LINEAR.job.topology.operators}),
-        memory_mb=_claimed(samples, {o.name: o.memory_mb for o in LINEAR.job.topology.operators}),
+        cores=claimed(samples, LINEAR.job.topology, "cpu_cores"),
+        memory_mb=claimed(samples, LINEAR.job.topology, "memory_mb"),
         most=max(sample.operators["sink"].parallelism for sample in samples),
         last=run.cycles[-1].decision.plan["sink"],
     )
-
-
-def _claimed(samples: Sequence[Sample], claim: dict[str, float]) -> float:
-    total = sum(s.seconds * sum(claim[name] * o.parallelism for name, o in s.operators.items()) for s in samples)
-    return total / sum(sample.seconds for sample in samples)
 
 
 def fig_9(runner: TrialRunner) -> Item:
@@ -95,12 +89,11 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             Row(f"{name}: items waiting at the end", None, twin[name].waiting, spark=here[name].waiting),
             Row(f"{name}: degree of the sink, highest", None, twin[name].most, spark=here[name].most),
         ]
-    saved = {what: _less(own, expert, what) for what in CLAIMS}
+    saved, saved_there = _saved(here), _saved(twin)
     rows += [
-        Row(f"less {words} than expert degrees", 37.5, _less(twin["AUTOSCALE"], twin["Storm, expert"], what), "%",
-            spark=saved[what])
-        for what, words in CLAIMS.items()
-    ]  # fmt: skip
+        Row(f"less {what} than expert degrees", 37.5, saved_there[what], "%", spark=percent)
+        for what, percent in saved.items()
+    ]
     degrees = tuple(run.line(lambda sample: float(sample.operators["sink"].parallelism)) for run in spark)
     return Item.of(
         title="AUTOSCALE, Fig. 9, on Spark",
@@ -126,7 +119,7 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
             ),
             "against expert degrees it takes about 37.5 % less CPU and memory (no more than 15 points less)": (
                 min(saved.values()) >= 22.5,
-                f"{saved['cores']:.1f} % and {saved['memory_mb']:.1f} %",
+                f"{saved['CPU']:.1f} % and {saved['memory']:.1f} %",
             ),
             "and processes as many items as expert degrees do (within 3 points)": (
                 own.processed > expert.processed - 0.03,
@@ -140,9 +133,10 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
     )
 
 
+def _saved(found: Mapping[str, SchedulerOnSpark]) -> dict[str, float]:
+    own, expert = found["AUTOSCALE"], found["Storm, expert"]
+    return {"CPU": less(own.cores, expert.cores), "memory": less(own.memory_mb, expert.memory_mb)}
+
+
 def _state(scheduler: SchedulerOnSpark) -> str:
     return "congested" if scheduler.congested else "keeps up"
-
-
-def _less(ours: SchedulerOnSpark, reference: SchedulerOnSpark, what: str) -> float:
-    return 100.0 * (1.0 - float(getattr(ours, what)) / float(getattr(reference, what)))

@@ -31,7 +31,6 @@ def _query(number: int, source: Behaviour, window: Behaviour, slo: Slo, low: flo
             ),
             behaviours={"source": source, "window": window},
             engine=_ENGINE,
-            start=Plan(dict.fromkeys(CHAIN, 1)),
             over_provisioned=Plan({"source": 4, "window": 30}),
         ),
         slo=slo,

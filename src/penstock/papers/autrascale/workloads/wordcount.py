@@ -62,7 +62,6 @@ EVALUATION = Workload(
         topology=_topology(40),
         behaviours=_EVALUATION,
         engine=Engine(change=Change.RESTART, downtime_seconds=20.0, queue_records=4_000, noise=0.02),
-        start=Plan(dict.fromkeys(CHAIN, 1)),
         over_provisioned=Plan(dict.fromkeys(CHAIN, 14)),
     ),
     slo=Slo(processing_latency="180 ms"),

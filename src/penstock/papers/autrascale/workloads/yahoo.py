@@ -31,7 +31,6 @@ YAHOO = Workload(
             ),
         },
         engine=Engine(change=Change.RESTART, downtime_seconds=20.0, queue_records=500, noise=0.005),
-        start=Plan(dict.fromkeys(CHAIN, 1)),
         over_provisioned=Plan(dict.fromkeys(CHAIN, 40)),
     ),
     slo=Slo(processing_latency="300 ms"),
