@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ import nexmark_stream
 from nexmark_stream import TARGET, Stream
 from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
-from penstock.papers.autrascale.spark.bids import SCHEMA
+from penstock.papers.autrascale.spark.bids import SCHEMA, Bids
 from penstock.spark import NativeQuery
 from penstock.spark.native.engine import NativeEngine
 from penstock.spark.native.query import STATE
@@ -26,6 +28,9 @@ from penstock.spark.native.state_checkpoint import Checkpoint, Underway
 pytestmark = pytest.mark.spark
 
 Build = Callable[[SparkSession, Plan], DataStreamWriter]
+
+CHANGES = 3, 1, 5, 4, 2
+"""To more and to fewer, to one and away from it, by one and by several."""
 
 
 def state_partitions(native: NativeEngine) -> set[int]:
@@ -38,15 +43,13 @@ def state_partitions(native: NativeEngine) -> set[int]:
 
 
 @pytest.mark.parametrize("query", ["nexmark_q5", "nexmark_q11"])
-def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
-    spark: SparkSession, tmp_path: Path, query: str
-) -> None:
-    stream = Stream(query, tmp_path)
+def test_changes_while_data_flows_leave_the_answer_as_it_is(spark: SparkSession, tmp_path: Path, query: str) -> None:
+    stream = Stream(query, tmp_path, Bids(rate=67, file_seconds=6.0, late_share=0.05, late_seconds=30.0))
     stream.arrive(0, 4)
     native = stream.native(spark, partitions=2)
     native.start()
 
-    for number, partitions in enumerate((3, 5, 1, 4, 2, 6, 3, 2, 5, 4)):
+    for number, partitions in enumerate(CHANGES):
         stream.arrive(4 + 2 * number, 5 + 2 * number)
         wait_for(lambda: bool(state_partitions(native)))  # it runs
         native.apply(Plan({STATE: partitions}))
@@ -54,36 +57,59 @@ def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
         stream.arrive(5 + 2 * number, 6 + 2 * number)
         wait_for(lambda: bool(state_partitions(native)))
         assert state_partitions(native) == {partitions}
-    stream.close(24)
+    stream.close(4 + 2 * len(CHANGES))
     answer = stream.batch_answer(spark)
     native.query.processAllAvailable()
     wait_for(lambda: stream.results(spark) == answer, every=0.5)
     native.stop()
 
-    assert len(answer) > 30
+    assert len(answer) > 15
     assert answer != stream.batch_answer(spark, with_late=True), "some bids must have come too late"
-    assert [cost.after for cost in native.changes] == [3, 5, 1, 4, 2, 6, 3, 2, 5, 4]
+    assert [cost.after for cost in native.changes] == list(CHANGES)
 
 
-@pytest.mark.parametrize(("query", "undone"), [("nexmark_q11", False), ("nexmark_q5", True)])
+@dataclass(frozen=True)
+class Copied(Stream):
+    """A query that reads the files of another one, and goes on from a copy of its checkpoint."""
+
+    original: Stream | None = None
+
+    @property
+    def source(self) -> Path:
+        assert self.original is not None
+        return self.original.source
+
+
 def test_a_repartition_killed_in_the_middle_is_finished_at_the_next_start_or_can_be_undone(
-    spark: SparkSession, tmp_path: Path, query: str, undone: bool
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    stream = Stream(query, tmp_path)
+    (tmp_path / "original").mkdir()
+    stream = Stream("nexmark_q5", tmp_path / "original")
     stream.arrive(0, 3)
     checkpoint = Checkpoint(spark, stream.checkpoint)
     driver = subprocess.Popen(
-        [sys.executable, nexmark_stream.__file__, query, str(tmp_path), "2", "5"],
+        [sys.executable, nexmark_stream.__file__, stream.query, str(stream.folder), "2", "5"],
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     try:
-        wait_for(lambda: (tmp_path / "checkpoint.penstock.json").exists() or driver.poll() is not None, every=0.001)
+        wait_for(
+            lambda: (stream.folder / "checkpoint.penstock.json").exists() or driver.poll() is not None, every=0.001
+        )
         wait_for(lambda: not checkpoint.whole or driver.poll() is not None, every=0.001)
     finally:
         os.killpg(driver.pid, signal.SIGKILL)  # the JVM with it
         driver.wait()
 
+    copied = Copied(stream.query, tmp_path / "copied", original=stream)
+    shutil.copytree(stream.folder, copied.folder)
+    it_goes_on(spark, stream, undone=False)
+    it_goes_on(spark, copied, undone=True)
+
+
+def it_goes_on(spark: SparkSession, stream: Stream, undone: bool) -> None:
+    """From a repartition that was killed in the middle to the right answer."""
+    checkpoint = Checkpoint(spark, stream.checkpoint)
     assert checkpoint.underway == Underway(before=2, after=5)
     assert not checkpoint.whole
     assert checkpoint.partitions == 2
