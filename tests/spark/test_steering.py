@@ -28,7 +28,7 @@ from spark_jobs import as_text, until, working
 
 pytestmark = pytest.mark.spark
 
-LOAD = replay(constant(300.0, 3_600.0), max_records_per_batch=1_200)
+LOAD = replay(constant(300.0, 3_600.0), max_records_per_batch=300)
 TOO_SMALL = Plan({"parse": 1, "work": 1})
 TARGET = Slo(event_latency="5 s")
 
@@ -51,7 +51,7 @@ def in_real_time(spark: SparkSession, broker: Broker, folder: Path, topic: str) 
     for name in (topic, f"{topic}-out"):
         broker.create_topic(name, 1)
     job = two_operators(kafka(topic, servers=broker.servers), kafka(f"{topic}-out", servers=broker.servers))
-    return RealTimeEngine(spark, job, dry_run(spark, job), str(folder), batch_seconds=2.0)
+    return RealTimeEngine(spark, job, dry_run(spark, job), str(folder), batch_seconds=1.0)
 
 
 def loop_over(engine: MicroBatchEngine | RealTimeEngine, policy: str, seconds: float = 3.0) -> Loop:
@@ -90,7 +90,7 @@ def missed_it_at_first(cycles: list[Cycle]) -> bool:
 
 
 def test_autrascale_plus_rescues_a_job_in_micro_batches(spark: SparkSession, tmp_path: Path) -> None:
-    engine = in_batches(spark, tmp_path, replay(constant(300.0, 3_600.0)))
+    engine = in_batches(spark, tmp_path, replay(constant(240.0, 3_600.0)))
     with running(engine):
         cycles = settle(engine, loop_over(engine, "autrascale_plus"), kept_its_target)
     assert engine.plan()["work"] > 1

@@ -26,7 +26,8 @@ def seen_after_a_change(cycles: Cycles) -> bool:
 def test_ds2_walks_from_all_ones_on_spark(spark: SparkSession, broker: Broker) -> None:
     said: list[str] = []
     runner = TrialRunner(LocalPlace("realtime", spark, broker), said.append)
-    run = runner.run(replace(trial("ds2"), trace=constant(RATE, 600.0), enough=seen_after_a_change))
+    quick = replace(trial("ds2"), batch_seconds=1.0, interval="1 s")
+    run = runner.run(replace(quick, trace=constant(RATE, 600.0), enough=seen_after_a_change))
     assert said == ["wordcount: warming up", "wordcount: ds2, 600 s at most"]
     assert run.plans[0] == (1, 1, 1, 1)
     _, _, count, sink = run.plans[-1]

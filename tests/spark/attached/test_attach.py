@@ -20,6 +20,7 @@ from patience import wait_for
 from penstock import Slo
 from penstock.model import InvalidValueError, PenstockError
 from penstock.spark import attach
+from penstock.testbed.broker import Broker
 from penstock.testbed.standalone import standalone_cluster
 
 pytestmark = pytest.mark.spark
@@ -28,6 +29,22 @@ HANG_SECONDS = 900.0
 EXAMPLE = "examples/attached_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
+UNTIL_IT_HAS_DECIDED = """
+import runpy, sys
+import penstock.spark
+from patience import wait_for
+from pyspark.sql.streaming.query import StreamingQuery
+attached = []
+attach = penstock.spark.attach
+penstock.spark.attach = lambda *given, **options: attached.append(attach(*given, **options)) or attached[0]
+has_decided = lambda: "decided: job " in str(attached[0].report())
+StreamingQuery.awaitTermination = lambda query, seconds: wait_for(has_decided)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""Runs a script as it is, except that it does not wait as long as it says: how long a decision takes depends on how
+busy the machine is."""
+
 
 def environment() -> dict[str, str]:
     """The code under test, and what tests share."""
@@ -35,10 +52,10 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
 
 
-def run(script: Path, *arguments: str) -> str:
+def run(*arguments: str) -> str:
     """In a process of its own: a second Spark context cannot live beside the one that the other tests share."""
     done = subprocess.run(
-        [sys.executable, str(script), *arguments],
+        [sys.executable, *arguments],
         env=environment(),
         capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
     )  # fmt: skip
@@ -47,8 +64,8 @@ def run(script: Path, *arguments: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def story() -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(run(Path(__file__).parent / "attach_story.py"))
+def story(broker: Broker) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(run(str(Path(__file__).parent / "attach_story.py"), broker.servers))
     return told
 
 
@@ -62,7 +79,7 @@ def test_monitor_mode_says_what_it_would_save_and_changes_nothing(story: dict[st
 
 def test_a_surge_takes_the_query_from_one_executor_to_three_and_back(story: dict[str, Any]) -> None:
     assert story["executors"] == [3, 1, 3, 1]
-    assert story["active"]["changes"] >= 3
+    assert story["active"]["changes"] >= 3  # from three executors to one, to three and to one
 
 
 def test_an_executor_killed_during_a_change_is_replaced_and_the_plan_is_reached(story: dict[str, Any]) -> None:
@@ -75,7 +92,7 @@ def test_every_record_arrives(story: dict[str, Any]) -> None:
 
 
 def test_detaching_leaves_the_query_and_its_executors_alone(story: dict[str, Any]) -> None:
-    assert story["after_detaching"] == {"active": True, "executors": 3}
+    assert story["after_detaching"] == {"active": True, "executors": 1}
 
 
 def test_more_than_the_application_may_have_is_refused(story: dict[str, Any]) -> None:
@@ -101,7 +118,7 @@ def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_proce
     try:
         assert process.stdout is not None
         master = process.stdout.readline().strip()
-        said = run(ROOT / EXAMPLE, master, "monitor", "30")
+        said = run("-c", UNTIL_IT_HAS_DECIDED, EXAMPLE, master, "monitor", "3600")
     finally:
         process.kill()
         process.communicate()

@@ -47,9 +47,9 @@ def diamond(source: Replay, sink: Sink) -> Pipeline:
     return job
 
 
-def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    """A hundred thousand records through a fan-out and a fan-in, the plan never the same for more than two batches."""
-    source = replay(constant(1e6, 0.1), max_records_per_batch=3_000)
+def test_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """Many records through a fan-out and a fan-in, the plan never the same for more than two batches."""
+    source = replay(constant(1e6, 0.04), max_records_per_batch=3_000)
     job = diamond(source, files(str(tmp_path / "out")))
     dice = random.Random(5)
     engine = engine_of(spark, job, tmp_path)
@@ -59,13 +59,13 @@ def test_thirty_random_changes_lose_and_double_nothing(spark: SparkSession, tmp_
     def batches() -> int:
         return len(list(written.glob("batch=*/_SUCCESS"))) if written.exists() else 0
 
-    for change in range(30):
+    for change in range(10):
         engine.apply(Plan({name: dice.randint(1, 6) for name in job.steps}))
         until(lambda change=change: batches() > change, "the next batch", engine)  # type: ignore[misc]
-    until(lambda: engine.read() and engine.backlog == 0 and batches() >= 34, "the end of the records", engine)
+    until(lambda: engine.read() and engine.backlog == 0 and batches() >= 14, "the end of the records", engine)
     engine.stop()
     rows = spark.read.parquet(str(written)).selectExpr("count(*)", "count(distinct text)", "max(cast(text as long))")
-    assert rows.first() == (100_000, 100_000, 99_999)
+    assert rows.first() == (40_000, 40_000, 39_999)
 
 
 def run_until(engine: MicroBatchEngine, plan: Plan, enough: int) -> list[Sample]:
