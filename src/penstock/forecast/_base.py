@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from penstock.forecast import Forecaster, State
@@ -44,9 +44,10 @@ class RunningError:
 
 @dataclass
 class OnlineForecaster(Forecaster):
-    """The base of forecasters: one only says how it adds a measurement, how it predicts, and what its state is.
+    """The base of forecasters: one only says how it adds a measurement and how it predicts.
 
-    Each measurement is predicted before it is added; the differences make `error`.
+    Each measurement is predicted before it is added; the differences make `error`. One whose fields are not plain JSON
+    values also says how its state is written and read.
     """
 
     error: RunningError = field(init=False, default_factory=RunningError)
@@ -86,10 +87,11 @@ class OnlineForecaster(Forecaster):
     def _ahead(self, seconds: float) -> float:
         """The rate that many seconds after the last measurement; there is at least one."""
 
-    @abstractmethod
     def _memory(self) -> dict[str, Any]:
-        """Everything that `_take` has changed, as plain JSON values."""
+        """Everything that `_take` has changed, as plain JSON values: the fields that begin with an underscore."""
+        return {each.name[1:]: getattr(self, each.name) for each in fields(self) if each.name.startswith("_")}
 
-    @abstractmethod
     def _remember(self, memory: Mapping[str, Any]) -> None:
         """Restore what `_memory` returned."""
+        for name, value in memory.items():
+            setattr(self, f"_{name}", value)

@@ -15,9 +15,8 @@ of an error and its trend by 6 / n(n + 1). Started in this way, two outliers do 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from penstock.forecast._base import OnlineForecaster
 from penstock.model.errors import InvalidValueError
@@ -78,13 +77,3 @@ class Holt(OnlineForecaster):
             return seconds
         left: float = self.damping ** (seconds / self._usual)
         return self._usual * self.damping * (1 - left) / (1 - self.damping)
-
-    def _memory(self) -> dict[str, Any]:
-        return {
-            "first": self._first, "count": self._count, "usual": self._usual,
-            "level": self._level, "trend": self._trend,
-        }  # fmt: skip
-
-    def _remember(self, memory: Mapping[str, Any]) -> None:
-        self._first, self._count, self._usual = memory["first"], memory["count"], memory["usual"]
-        self._level, self._trend = memory["level"], memory["trend"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from penstock.forecast._base import OnlineForecaster
 
@@ -30,9 +29,3 @@ class Last(OnlineForecaster):
 
     def _ahead(self, seconds: float) -> float:
         return self._rate
-
-    def _memory(self) -> dict[str, Any]:
-        return {"rate": self._rate}
-
-    def _remember(self, memory: Mapping[str, Any]) -> None:
-        self._rate = memory["rate"]

@@ -16,7 +16,7 @@ from penstock.policies import POLICIES, Policy
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
-from penstock.simulator.job import Change, Job
+from penstock.simulator.job import Job
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ def run(
     *,
     seeds: Sequence[int] = (0, 1, 2),
     interval: str = "60 s",
-    change: Change | None = None,
     guards: GuardOptions | None = None,
     prepare: Callable[[Policy], None] = lambda policy: None,
     backlog: int = 0,
@@ -59,7 +58,7 @@ def run(
         prepare(chosen)
         simulation = Simulation(
             workload, policy=chosen, guards=only() if guards is None else guards, interval=interval, seed=seed,
-            change=change, backlog=backlog,
+            backlog=backlog,
         )  # fmt: skip
         with threadpool_limits(1):  # the matrices of a decision are small: threads cost more than they bring
             results.append(simulation.run(cycles.append))

@@ -47,7 +47,8 @@ def _rising() -> list[bool]:
     return [least_squares(stream.times, stream.rates).slope > 0 for stream in map(walk, MORE_STREAMS)]
 
 
-def _latency_figure(number: int, name: str, paper: float, paper_storm: float) -> Item:
+def latency_figure(number: int, name: str, paper: float, paper_storm: float) -> Item:
+    """The latency of a job under both schedulers, whose means the paper prints."""
     ahead, storm = latencies(name, "dp_stream"), latencies(name, "storm_default")
     behind = latencies(name, "dp_stream", "last")
     ours, theirs = ahead.latency_ms, storm.latency_ms
@@ -104,11 +105,3 @@ def _latency_figure(number: int, name: str, paper: float, paper_storm: float) ->
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:+.1f}" for value in values)
-
-
-def fig_2() -> Item:
-    return _latency_figure(2, "dp_wordcount", 2.27, 4.66)
-
-
-def fig_3() -> Item:
-    return _latency_figure(3, "dp_top_n", 2.40, 4.84)
