@@ -22,6 +22,8 @@ from spark_jobs import as_text, until
 
 pytestmark = pytest.mark.spark
 
+TROUBLE = {ReasonCode.POLICY_FAILED, ReasonCode.POLICY_TOO_SLOW}
+
 TARGET = Slo(event_latency="5 s")
 
 
@@ -92,13 +94,11 @@ def test_the_job_runs_on_with_its_last_plan(
     caplog.set_level(logging.WARNING, "penstock")
     with started(spark, tmp_path, policy, cycles) as job:
         job.controller.loop._deadline.seconds = 0.5  # nobody wants to wait ten seconds for a policy that hangs
-        until(lambda: policy.asked >= 2 and len(cycles) >= 3, "trouble", job)
+        until(lambda: any(cycle.decision.reason.code in TROUBLE for cycle in cycles), "trouble", job)
         before = batches(tmp_path)
         until(lambda: batches(tmp_path) >= before + 3, "batches after the trouble", job)
         assert job.plan == Plan({"only": 2})
         policy.free.set()
-    codes = {cycle.decision.reason.code for cycle in cycles}
-    assert codes & {ReasonCode.POLICY_FAILED, ReasonCode.POLICY_TOO_SLOW}
     assert caplog.text.count("the store is lost, the loop goes on without it") == 1
 
 

@@ -124,8 +124,8 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
             draw(cycle)
 
         result = run.run(on_cycle, interrupt)
-    shorter = run.trace.first(max(1.0, result.seconds)) if interrupt.asked else run.trace
-    rival = _rival(chosen.name, replace(run, trace=shorter), fixed, samples)
+    measured = run.trace.first(max(1.0, result.seconds))  # the fixed plan is charged for the same time
+    rival = _rival(chosen.name, replace(run, trace=measured), fixed, samples)
     return Story(result, recorder, rival, stopped_early=interrupt.asked, live=True)
 
 
