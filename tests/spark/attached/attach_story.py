@@ -81,7 +81,7 @@ def start_query(spark: SparkSession, servers: str, checkpoint: str) -> Streaming
         .select("value").where(slow)
         .writeStream.format("kafka").option("kafka.bootstrap.servers", servers).option("topic", OUT)
         .option("checkpointLocation", checkpoint).queryName("somebody's job")
-        .trigger(processingTime="500 milliseconds").start()
+        .trigger(processingTime="1 second").start()
     )  # fmt: skip
 
 

@@ -61,8 +61,21 @@ def watch(
 ) -> QueryMonitor:
     stages = reader(spark.sparkContext)
     monitor = QueryMonitor(query, stages, WallClock(), lambda: 8, lambda: 2, settled_at=lambda: settled_at)
-    assert list(monitor.read()) == []  # what happened before somebody looked has no beginning
+    assert all(sample.warm_up for sample in monitor.read())  # what happened before somebody looked
     return monitor
+
+
+def test_what_ran_before_the_first_look_shows_what_batches_cost_and_is_warm_up(
+    spark: SparkSession, query: StreamingQuery, feed: Feed
+) -> None:
+    feed(30)
+    feed(12)
+    query.processAllAvailable()
+    monitor = QueryMonitor(query, StageReader(spark.sparkContext), WallClock(), lambda: 8, lambda: 2)
+    [sample] = monitor.read()
+    assert [batch.records for batch in sample.batches or ()] == [30, 12]  # without the first batch of the query
+    assert sample.warm_up
+    assert (sample.input_rate, sample.processing_latency_ms, sample.event_latency_ms) == (None, None, None)
 
 
 def test_a_window_holds_the_batches_since_the_last_look(spark: SparkSession, query: StreamingQuery, feed: Feed) -> None:

@@ -14,6 +14,7 @@ Where the figures come from:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -69,8 +70,7 @@ class QueryMonitor(Monitor):
             raise PenstockError("the query has ended")
         batches = self._progress.new()
         if batches:
-            # The first batch of a query loads classes and opens connections: it shows nothing about the others.
-            samples = [] if self._last is None else [self._measure(self._last, batches)]
+            samples = self._earlier(batches) if self._last is None else [self._measure(self._last, batches)]
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
             self.sources_without_lag = batches[-1].sources_without_lag
@@ -100,6 +100,19 @@ class QueryMonitor(Monitor):
             event_ms=None if lag is None else 1e3 * (self._waiting(batches, records / seconds) + processing),
             batches=tuple(measured.values()),
         )
+
+    def _earlier(self, batches: Sequence[BatchProgress]) -> list[Sample]:
+        """What ran before the first look shows what batches cost, and is warm-up in everything else.
+
+        The first batch of a query loads classes and opens connections: it shows nothing about the others.
+        """
+        measured = self._measured(batches[1:]) if len(batches) > 1 else {}
+        if not measured:
+            return []
+        records, seconds = sum(batch.records for batch in batches[1:]), max(batches[-1].end - batches[0].end, 1e-3)
+        useful = _useful_seconds(measured, batches[1:])
+        sample = self._sample(batches[0].end, seconds, records=records, useful=useful, batches=tuple(measured.values()))
+        return [replace(sample, warm_up=True)]
 
     def _measured(self, batches: Sequence[BatchProgress]) -> Mapping[int, Batch]:
         """The batches whose stages are known, by their numbers."""
@@ -134,9 +147,9 @@ class QueryMonitor(Monitor):
         seconds: float,
         *,
         records: float,
-        rate: float,
-        backlog: float | None,
         useful: float | None,
+        rate: float | None = None,
+        backlog: float | None = None,
         processing_ms: float | None = None,
         event_ms: float | None = None,
         batches: tuple[Batch, ...] = (),
