@@ -1,4 +1,4 @@
-"""The one file that reads the wall clock."""
+"""The wall clock of the loop, and a stopwatch for what it takes to decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark reports of the finished batches of a query: the only place that reads its progress events."""
+"""Reads what Spark reports of the finished batches of a query, for every engine."""
 
 from __future__ import annotations
 
