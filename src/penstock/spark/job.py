@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 
-from penstock.control.assembly import Steering, assemble
+from penstock.control.assembly import Steering, SteeringOptions, assemble
 from penstock.control.controller import Controller
 from penstock.control.ports import Store
 from penstock.model import Cycle, InvalidValueError, Plan, Slo, Topology
@@ -16,6 +17,14 @@ from penstock.spark.engine import SparkEngine
 from penstock.stores import open_store
 
 log = logging.getLogger("penstock")
+
+
+class StartOptions(SteeringOptions, total=False):
+    """What the start of a job takes besides session, target and checkpoint: see `Pipeline.start`."""
+
+    plan: Plan | None
+    batch: str | timedelta | None
+    on_cycle: Callable[[Cycle], None]
 
 
 def ignore(cycle: Cycle) -> None:

@@ -23,7 +23,7 @@ from penstock.model import Cycle, Plan, Slo, duration
 from penstock.model.errors import check_choice
 from penstock.spark.dry_run import dry_run
 from penstock.spark.graph import Graph
-from penstock.spark.job import RunningJob, check_checkpoint, ignore, steer
+from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
 
@@ -74,13 +74,8 @@ class Pipeline(Graph):
         slo: Slo,
         checkpoint: str,
         engine: str = "microbatch",
-        plan: Plan | None = None,
-        batch: str | timedelta | None = None,
-        on_cycle: Callable[[Cycle], None] = ignore,
-        **steering: Unpack[SteeringOptions],
+        **options: Unpack[StartOptions],
     ) -> None:
         """As `start`, and wait until the job ends."""
-        with self.start(
-            spark, slo=slo, checkpoint=checkpoint, engine=engine, plan=plan, batch=batch, on_cycle=on_cycle, **steering
-        ) as job:
+        with self.start(spark, slo=slo, checkpoint=checkpoint, engine=engine, **options) as job:
             job.wait()

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from penstock.control.assembly import Steering, SteeringOptions
 from penstock.model import Cycle, InvalidValueError, Operator, Plan, Slo, Topology, duration
 from penstock.spark.graph import MOST_INSTANCES
-from penstock.spark.job import RunningJob, check_checkpoint, ignore, steer
+from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.native.engine import STATE, Build, NativeEngine
 
 
@@ -77,19 +77,7 @@ class NativeQuery:
         engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds)
         return steer(engine, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
-    def run(
-        self,
-        spark: SparkSession,
-        *,
-        slo: Slo,
-        checkpoint: str,
-        plan: Plan | None = None,
-        batch: str | timedelta | None = None,
-        on_cycle: Callable[[Cycle], None] = ignore,
-        **steering: Unpack[SteeringOptions],
-    ) -> None:
+    def run(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Unpack[StartOptions]) -> None:
         """As `start`, and wait until the query ends."""
-        with self.start(
-            spark, slo=slo, checkpoint=checkpoint, plan=plan, batch=batch, on_cycle=on_cycle, **steering
-        ) as job:
+        with self.start(spark, slo=slo, checkpoint=checkpoint, **options) as job:
             job.wait()
