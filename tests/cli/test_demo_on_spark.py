@@ -12,6 +12,7 @@ import pytest
 pytestmark = pytest.mark.spark
 
 SECONDS = 20
+"""In micro-batches the first windows are warm-up: a shorter run measures nothing."""
 
 
 @pytest.mark.parametrize(

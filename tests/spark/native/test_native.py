@@ -38,11 +38,9 @@ def state_partitions(native: NativeEngine) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("query", ["nexmark_q5", "nexmark_q11"])
-def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(
-    spark: SparkSession, tmp_path: Path, query: str
-) -> None:
-    stream = Stream(query, tmp_path)
+def test_ten_changes_while_data_flows_leave_the_answer_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    """Query 5 has two states, one behind the other; a change of Query 11's session windows is killed further below."""
+    stream = Stream("nexmark_q5", tmp_path)
     stream.arrive(0, 4)
     native = stream.native(spark)
     native.start(TWO)
