@@ -90,6 +90,7 @@ def missed_it_at_first(cycles: list[Cycle]) -> bool:
 
 
 def test_autrascale_plus_rescues_a_job_in_micro_batches(spark: SparkSession, tmp_path: Path) -> None:
+    # More than one instance carries, but little enough that what has come to wait meanwhile is soon worked off.
     engine = in_batches(spark, tmp_path, replay(constant(240.0, 3_600.0)))
     with running(engine):
         cycles = settle(engine, loop_over(engine, "autrascale_plus"), kept_its_target)
