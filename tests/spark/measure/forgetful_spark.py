@@ -1,4 +1,5 @@
-"""Runs every engine on a Spark that forgets all but the newest stage, and prints what each has measured as JSON.
+"""Runs every engine on a Spark that forgets all but the newest stage, and prints what each has measured as JSON; then
+what is known of a job whose end Spark has not filed when its stages are asked for.
 
 usage: forgetful_spark.py FOLDER SERVERS     A process of its own: what Spark keeps is set when it starts.
 """
@@ -7,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -31,6 +34,8 @@ from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
 WINDOWS = 2
+ASKED_WITHIN_SECONDS = 1.0
+"""A reader that does not wait has answered by then; one that waits is let go."""
 LOAD = replay(constant(200.0, 3_600.0))
 
 
@@ -104,10 +109,42 @@ def realtime(spark: SparkSession, folder: Path, servers: str) -> list[Sample]:
         return running(engine, Plan({"one": 1}))
 
 
+class HeldListener:
+    """A listener of Spark's own that holds up everything behind it until it is let go."""
+
+    class Java:
+        implements = ("org.apache.spark.scheduler.SparkListenerInterface",)
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def __getattr__(self, name: str) -> Callable[[object], None]:
+        if not name.startswith("on"):
+            raise AttributeError(name)
+        return lambda event: self.released.wait() and None
+
+
+def filed_late(spark: SparkSession) -> list[int]:
+    """The tasks of each stage that is known of a job, asked for before Spark has filed even its start."""
+    context, listener, found = spark.sparkContext, HeldListener(), []
+    ensure_callback_server_started(context._gateway)
+    context._jsc.sc().listenerBus().addToStatusQueue(listener)
+    reader = StageReader(context)
+    with reader.tagged("late") as jobs:
+        context.parallelize(range(10), 3).count()
+    asking = threading.Thread(target=lambda: found.extend(reader.of_jobs(jobs[0]) or []))
+    asking.start()
+    asking.join(ASKED_WITHIN_SECONDS)
+    listener.released.set()
+    asking.join()
+    return [stage.tasks for job in found for stage in job]
+
+
 def main(folder: Path, servers: str) -> None:
     spark = local_session("local[4]", jars=connector_jars(), settings={"spark.ui.retainedStages": "1"})
     for run in (microbatch, native, attached, realtime):
         print(json.dumps({run.__name__: report(run(spark, folder, servers))}), flush=True)
+    print(json.dumps({"filed_late": filed_late(spark)}), flush=True)
     spark.stop()
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
-FILED_AFTER_SECONDS = 0.5
-"""Spark files what it measured of a job a moment after the job has ended; longer than this it is not waited for."""
+FILED_WITHIN_SECONDS = 10.0
+"""Spark files what it measured of a job a moment after the job has ended, on a busy driver seconds later; longer than
+this it is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class StageReader:
 
     def of_jobs(self, jobs: JobRange) -> list[list[Stage]] | None:
         """The stages that each job ran, parents before children; None if Spark has forgotten one of them."""
+        self._wait_until_filed()
         found = []
         for number in range(jobs.first, jobs.end):
             job = self._job(number)
@@ -113,6 +114,7 @@ class StageReader:
         Spark runs the jobs of a query with its run as their group and the batch in their description. Batches of which
         it has forgotten a stage are left out.
         """
+        self._wait_until_filed()
         found: dict[int, list[Stage] | None] = {}
         numbers = sorted(self._context.statusTracker().getJobIdsForGroup(run), reverse=True)
         for number in numbers:
@@ -134,24 +136,16 @@ class StageReader:
 
         A skipped stage, whose output is kept from an earlier job, is none that the job ran. Spark forgets those first.
         """
-        ended = self._ended(job)
-        if ended is None:
+        if job["completionTime"] is None:
             return None
-        known = (self._read(self._store.lastStageAttempt, number) for number in sorted(ended["stageIds"]))
+        known = (self._read(self._store.lastStageAttempt, number) for number in sorted(job["stageIds"]))
         ran = [_stage(stage) for stage in known if stage is not None and stage["status"] != "SKIPPED"]
-        return ran if len(ran) == ended["numCompletedStages"] + ended["numFailedStages"] else None
+        return ran if len(ran) == job["numCompletedStages"] + job["numFailedStages"] else None
 
-    def _ended(self, job: dict[str, Any]) -> dict[str, Any] | None:
-        """The job when Spark has filed its end; None if that takes too long."""
-        until, found = time.monotonic() + FILED_AFTER_SECONDS, job
-        while found["completionTime"] is None:
-            if time.monotonic() > until:
-                return None
-            time.sleep(0.01)
-            if (again := self._job(job["jobId"])) is None:
-                return None
-            found = again
-        return found
+    def _wait_until_filed(self) -> None:
+        """Until all that has happened so far is in the store: what it does not know then, it has forgotten."""
+        with suppress(Py4JJavaError):  # TimeoutException: the newest jobs are not known yet
+            self._scala.listenerBus().waitUntilEmpty(round(1e3 * FILED_WITHIN_SECONDS))
 
     def _job(self, number: int) -> dict[str, Any] | None:
         return self._read(self._store.job, number)
