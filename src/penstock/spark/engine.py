@@ -49,6 +49,19 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call, oldest first."""
 
+    def slots_needed(self, plan: Plan) -> int:
+        """The slots that the job holds under `plan`."""
+        return self.execution.slots(plan)
+
+    @property
+    def duplicates(self) -> int | None:
+        """Records that came twice at the sinks since the start; None where nobody counts them."""
+        return None
+
+    def notes(self) -> list[str]:
+        """What changes cost so far, and what is not measured, in sentences."""
+        return []
+
     def plan(self) -> Plan:
         """The plan in force; the first one is that of `start`."""
         if self._plan is None:

@@ -14,6 +14,7 @@ from penstock.control.controller import Controller
 from penstock.control.ports import Store
 from penstock.model import Cycle, InvalidValueError, Plan, Slo, Topology
 from penstock.spark.engine import SparkEngine
+from penstock.spark.report import Account, JobReport
 from penstock.stores import open_store
 
 log = logging.getLogger("penstock")
@@ -34,10 +35,11 @@ def ignore(cycle: Cycle) -> None:
 class RunningJob:
     """A job that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
 
-    def __init__(self, engine: SparkEngine, controller: Controller, store: Store) -> None:
+    def __init__(self, engine: SparkEngine, controller: Controller, store: Store, account: Account) -> None:
         self.engine = engine
         self.controller = controller
         self._store = store
+        self._account = account
 
     @property
     def topology(self) -> Topology:
@@ -47,6 +49,10 @@ class RunningJob:
     def plan(self) -> Plan:
         """The plan in force."""
         return self.engine.plan()
+
+    def report(self) -> JobReport:
+        """What the job took so far, the time outside its target, its changes and what is not measured. Print it."""
+        return self._account.report(self.engine.notes(), self.engine.duplicates)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the job ends, at most `seconds`; True if it has ended. Raises the error that ended it, if any."""
@@ -98,9 +104,15 @@ def steer(
         resumed = loop.resume()
         engine.start(plan or resumed or Plan.smallest(engine.topology))
         unless_it_starts.pop_all()
-    controller = Controller(loop, on_cycle)
+    account = Account(slo, loop.mode, engine.slots_needed, engine.slots.bill())
+
+    def ended(cycle: Cycle) -> None:
+        account.add(cycle)
+        on_cycle(cycle)
+
+    controller = Controller(loop, ended)
     controller.start()
-    return RunningJob(engine, controller, store)
+    return RunningJob(engine, controller, store, account)
 
 
 def check_checkpoint(checkpoint: str) -> None:

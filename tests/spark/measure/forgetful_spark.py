@@ -121,13 +121,16 @@ class HeldListener:
     def __getattr__(self, name: str) -> Callable[[object], None]:
         if not name.startswith("on"):
             raise AttributeError(name)
-        return lambda event: self.released.wait() and None
+        return self._hold
+
+    def _hold(self, event: object) -> None:
+        self.released.wait()
 
 
 def filed_late(spark: SparkSession) -> list[int]:
     """The tasks of each stage that is known of a job, asked for before Spark has filed even its start."""
     context, listener, found = spark.sparkContext, HeldListener(), []
-    ensure_callback_server_started(context._gateway)
+    ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]
     context._jsc.sc().listenerBus().addToStatusQueue(listener)
     reader = StageReader(context)
     with reader.tagged("late") as jobs:

@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from penstock.model import PenstockError
+from penstock.spark.executors.core_seconds import ExecutorBill
 
 
 class NotEnoughSlotsError(PenstockError):
@@ -42,6 +43,10 @@ class SlotSupplier(ABC):
     @abstractmethod
     def give_back(self, slots: int) -> None:
         """Release what there is beyond as many slots."""
+
+    def bill(self) -> ExecutorBill | None:
+        """What the executors cost from now on; None where they are not changed."""
+        return None
 
 
 class FixedSlots(SlotSupplier):

@@ -6,7 +6,6 @@ known.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,8 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
+
+from penstock.spark.measure.status_json import StatusJson
 
 FILED_WITHIN_SECONDS = 10.0
 """Spark files what it measured of a job a moment after the job has ended, on a busy driver seconds later; longer than
@@ -76,10 +77,7 @@ class StageReader:
         self._context = context
         self._scala: Any = context._jsc.sc()
         self._store: Any = self._scala.statusStore()
-        jvm: Any = context._jvm
-        # One call through the gateway for a stage, where asking figure by figure takes ten.
-        self._json = jvm.com.fasterxml.jackson.databind.ObjectMapper()
-        self._json.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
+        self._json = StatusJson(context)
 
     @contextmanager
     def tagged(self, tag: str) -> Iterator[list[JobRange]]:
@@ -153,7 +151,7 @@ class StageReader:
     def _read(self, find: Any, number: int) -> dict[str, Any] | None:
         """None for what the store does not know, or does not know any more: it throws NoSuchElementException."""
         try:
-            read: dict[str, Any] = json.loads(self._json.writeValueAsString(find(number)))
+            read: dict[str, Any] = self._json.read(find(number))
         except Py4JJavaError:
             return None
         return read

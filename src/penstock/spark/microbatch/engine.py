@@ -123,6 +123,9 @@ class MicroBatchEngine(SparkEngine):
         assert self._query is not None
         return self._query.awaitTermination(seconds) is not False  # type: ignore[arg-type]  # it takes fractions too
 
+    def notes(self) -> list[str]:
+        return ["a change takes effect with the next batch, without a pause; duplicates are not counted"]
+
     # The ports -------------------------------------------------------------------------------------------------------
 
     def apply(self, plan: Plan) -> None:

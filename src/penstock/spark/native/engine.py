@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -153,6 +154,13 @@ class NativeEngine(SparkEngine):
                 if query is self._query:  # else a change ended it
                     return True
         return False
+
+    def notes(self) -> list[str]:
+        source = "event latency is estimated from progress events, not measured on records; it is a mean"
+        if not self.changes:
+            return [source]
+        took = [change.seconds for change in self.changes]
+        return [f"a change stopped the query for {median(took):.1f} s in the median, {max(took):.1f} s at most", source]
 
     # Actuator ---------------------------------------------------------------------------------------------------
 

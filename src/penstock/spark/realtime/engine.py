@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import ClassVar
 
 from pyspark.sql import SparkSession
@@ -140,6 +141,13 @@ class RealTimeEngine(SparkEngine):
     def duplicates(self) -> int:
         """Records that came twice at the sinks since the start, because queries were stopped."""
         return self._duplicates.at_sinks - self.unfinished
+
+    def notes(self) -> list[str]:
+        silences = [change.silence_seconds for change in self.changes if change.silence_seconds is not None]
+        if not silences:
+            return []
+        longest = max(silences)
+        return [f"a change silenced the output for {median(silences):.1f} s in the median, {longest:.1f} s at the most"]
 
     # Monitor and actuator --------------------------------------------------------------------------------------
 
