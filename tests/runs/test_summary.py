@@ -45,7 +45,7 @@ def test_cores_violations_changes_and_records_add_up() -> None:
     summary(cycle(10, LARGE, 100.0))
     summary(cycle(20, LARGE, 100.0))
     summary.decided(7.0)
-    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0)
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=30.0)
     assert result.seconds == 30.0
     assert result.violation_ratio == pytest.approx(1 / 3)
     assert result.core_seconds == 10 * 2 + 20 * 4  # sequentially the widest operator is what is reserved
@@ -64,13 +64,31 @@ def test_a_window_whose_input_was_not_measured_counts_neither_as_processed_nor_a
     summary(cycle(0, SMALL, 100.0))
     unmeasured = cycle(10, SMALL, 100.0)
     summary(replace(unmeasured, samples=tuple(replace(each, input_rate=None) for each in unmeasured.samples)))
-    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0)
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=20.0)
     assert result.seconds == 20.0
     assert result.processed_ratio == pytest.approx(0.9)
 
 
+def test_plans_are_charged_for_the_whole_span_whatever_was_measured_in_it() -> None:
+    summary = RunSummary(SLO, Execution.SEQUENTIAL, LARGE)
+    unmeasured = replace(cycle(0, SMALL, 900.0, after=LARGE), samples=())
+    summary(unmeasured)
+    summary(cycle(10, LARGE, 900.0))
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=60.0)
+    assert result.core_seconds == 10 * 2 + 50 * 4
+    assert result.violation_ratio == 1.0  # of the time that was measured
+
+
+def test_cores_that_were_paid_for_are_what_a_run_took() -> None:
+    summary = RunSummary(SLO, Execution.SEQUENTIAL, LARGE)
+    summary(cycle(0, SMALL, 100.0))
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=10.0, paid=77.0)
+    assert result.core_seconds == 77.0
+
+
 def test_a_run_of_nothing_is_no_run() -> None:
-    result = RunSummary(SLO, Execution.CONCURRENT, LARGE).result(policy="ds2", workload="job", trace="surge", seed=0)
+    summary = RunSummary(SLO, Execution.CONCURRENT, LARGE)
+    result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=0.0)
     assert (result.seconds, result.violation_ratio, result.core_seconds) == (0.0, 0.0, 0.0)
 
 

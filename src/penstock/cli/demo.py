@@ -20,21 +20,30 @@ def demo(
         float | None,
         typer.Option(help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.", min=10.0),
     ] = None,
+    cluster: Annotated[
+        bool,
+        typer.Option(
+            "--cluster", help="Start a standalone cluster, where executors come and go, and count their cores."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(help="The seed of the simulator's random numbers.", min=0)] = 0,
     report: Annotated[Path, typer.Option(help="The folder of the report.")] = Path("out/demo"),
     fast: Annotated[
         bool, typer.Option("--fast", help="Run the simulator at full speed, not at one that can be watched.")
     ] = False,
 ) -> None:
-    """Watch a policy steer a job through a surge: a real Spark job of a minute or two, or hours of a simulated one.
+    """Watch a policy steer a job through a surge: a real Spark job of a minute, or hours of a simulated one.
 
-    Ends with a report that compares it with a plan sized for the peak that never changes.
+    Ends with a report that compares it with a plan sized for the peak that never changes, under the same load.
 
-    Example: penstock demo --engine realtime --policy autrascale_plus
+    Example: penstock demo --engine realtime --cluster
     """
+    from penstock.model import InvalidValueError
     from penstock.model.errors import check_choice
 
     check_choice("engine", engine, ENGINES)
+    if cluster and engine == "simulator":
+        raise InvalidValueError("cluster", "must be left out with --engine simulator, which starts no Spark")
     if engine == "simulator":
         from penstock.cli.demo_simulated import demo_simulated
 
@@ -42,4 +51,4 @@ def demo(
     else:
         from penstock.cli.demo_on_spark import demo_on_spark
 
-        demo_on_spark(workload, policy, engine, seconds, report)
+        demo_on_spark(workload, policy, engine, seconds, report, cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from rich.live import Live
 from penstock.cli.interrupt import Interrupt
 from penstock.cli.running import end_demo, say
 from penstock.cli.workloads import spark_workload as job
-from penstock.model import Cycle, Execution, Plan, Sample, Slo, Topology
+from penstock.model import Cycle, Execution, Plan, Slo, Topology
 from penstock.policies import POLICIES
 from penstock.report.folder import ReportFolder
 from penstock.report.journal import Journal
@@ -25,8 +25,7 @@ from penstock.report.recorder import Recorder
 from penstock.report.story import Rival, Story
 from penstock.runs.live import NOWHERE, LiveRun
 from penstock.runs.spark_workload import SparkWorkload
-from penstock.runs.twin import twin, under_fixed_plan
-from penstock.testbed.place import LocalPlace, most_that_fit, opened
+from penstock.testbed.place import EXECUTOR_SLOTS, SLOTS, LocalPlace, most_that_fit, opened
 
 FORECASTER = "holt"
 POLICY_OPTIONS: dict[str, dict[str, Any]] = {"ds2": {"utilisation": 0.5}}
@@ -63,15 +62,17 @@ GUARDS: dict[str, dict[str, Any] | None] = {
 }
 
 
-def demo_on_spark(name: str, policy: str, engine: str, seconds: float | None, report: Path) -> None:
-    """Run a workload under its load, in this many seconds if they are given, and report the result."""
+def demo_on_spark(
+    name: str, policy: str, engine: str, seconds: float | None, report: Path, cluster: bool = False
+) -> None:
+    """Run a workload under its load, in this many seconds if they are given, then under a fixed plan, and report."""
     POLICIES.create(policy, POLICY_OPTIONS.get(policy))  # refuses a wrong name before anything starts
     chosen = job(name)
     console, folder = Console(highlight=False), ReportFolder(report)
     logging.getLogger("penstock").setLevel(logging.ERROR)  # what happens is on the screen and in the report
     with ExitStack() as stack:
         with console.status(f"Starting {SETTINGS[engine].words}"):
-            place = stack.enter_context(opened(engine))
+            place = stack.enter_context(opened(engine, cluster))
         story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
     end_demo(story, folder)
 
@@ -80,7 +81,8 @@ def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float |
     setting, trace = SETTINGS[place.engine], chosen.trace
     # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
     first = chosen.sized_for(trace.rates[0], place.execution, busy=JUST_BUSY[place.execution])
-    most = MOST if place.execution is Execution.SEQUENTIAL else min(MOST, most_that_fit(chosen.pipeline))
+    slots = SLOTS if place.executors is None else place.executors * EXECUTOR_SLOTS
+    most = MOST if place.execution is Execution.SEQUENTIAL else min(MOST, most_that_fit(chosen.pipeline, slots))
     return LiveRun(
         place=place,
         pipeline=partial(chosen.pipeline, most=most),
@@ -92,6 +94,7 @@ def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float |
         guards=GUARDS,
         forecaster=FORECASTER,
         plan=_within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
+        executors=None if place.executors is None else (1, place.executors),
         interval=setting.interval,
         batch=f"{setting.batch_seconds:g} s",
     )
@@ -111,30 +114,27 @@ def _slo(chosen: SparkWorkload, execution: Execution) -> Slo:
 def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
     recorder = Recorder(run.slo)
     fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.place.execution))
-    samples: list[Sample] = []
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
         interrupt = stack.enter_context(Interrupt())
         draw = _screen(stack, chosen.name, run, recorder, fixed, console)
 
         def on_cycle(cycle: Cycle) -> None:
-            samples.extend(cycle.samples)
             recorder(cycle)
             journal(cycle)
             draw(cycle)
 
         result = run.run(on_cycle, interrupt)
-    measured = run.trace.first(max(1.0, result.seconds))  # the fixed plan is charged for the same time
-    rival = _rival(chosen.name, replace(run, trace=measured), fixed, samples)
-    return Story(result, recorder, rival, stopped_early=interrupt.asked, live=True)
+        rival = None if interrupt.asked else _rival(run, fixed, console, interrupt)
+    if interrupt.asked:
+        rival = None  # a part of a run is compared with nothing
+    return Story(result, recorder, rival, interrupt.asked, live=True, paid=run.executors is not None)
 
 
-def _rival(name: str, run: LiveRun, fixed: Plan, samples: list[Sample]) -> Rival | None:
-    """The expected result of a fixed plan, simulated with the service times just measured, as another run would take
-    another minute."""
-    topology = run.pipeline(NOWHERE, NOWHERE).topology()
-    measured = twin(name, topology, samples, run.place.execution, SETTINGS[run.place.engine].batch_seconds)
-    return None if measured is None else Rival(fixed, under_fixed_plan(measured, fixed, run.trace, run.slo))
+def _rival(run: LiveRun, fixed: Plan, console: Console, stopped: Callable[[], bool]) -> Rival:
+    """The same load once more, under the fixed plan."""
+    with console.status(f"The same {run.trace.seconds:.0f} s under a fixed plan for the peak: {fixed}"):
+        return Rival(fixed, run.under(fixed).run(stopped=stopped))
 
 
 def _screen(

@@ -22,7 +22,7 @@ from penstock.testbed.service import Function, takes
 
 # Enrich and sessions relate to each other as in the simulator. Spark waits for whole milliseconds, and what takes less
 # than those two does not wait at all.
-SERVICE_MS = {"parse": 0, "enrich": 2, "sessions": 3, "publish": 0}
+SERVICE_MS = {"parse": 0, "enrich": 4, "sessions": 6, "publish": 0}
 USERS, PAGES = 10_000, 100
 
 
@@ -39,7 +39,7 @@ def clicks(ids: Ids) -> Sequence[bytes]:
     ]
 
 
-def surge(seconds: float, low: float = 108.0, high: float = 540.0) -> Trace:
+def surge(seconds: float, low: float = 90.0, high: float = 450.0) -> Trace:
     """The load is low, rises to five times as much, stays there and falls back."""
     points = ((0.0, low), (0.15, low), (0.45, high), (0.58, high), (0.72, low), (1.0, low))
     return Trace("surge", tuple(part * seconds for part, _ in points), tuple(rate for _, rate in points))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.report.story import Story, targets
-from penstock.report.tables import FIGURES, reasons_line
+from penstock.report.tables import figures, reasons_line
 from penstock.report.words import clock, moves, span
 
 PICTURE = "picture.png"
@@ -39,7 +39,7 @@ def _figures(story: Story) -> list[str]:
     results = {story.result.policy: story.result}
     if story.rival is not None:
         results[f"fixed plan ({story.rival.plan})"] = story.rival.result
-    rows = [[figure.name, *(figure.read(result) for result in results.values())] for figure in FIGURES]
+    rows = [[figure.name, *(figure.read(result) for result in results.values())] for figure in figures(story)]
     return _table(["", *results], rows)
 
 

@@ -174,7 +174,7 @@ def _outcome(story: Story) -> str:
     result = story.result
     return (
         f"{ratio(result.violation_ratio)} of the time outside its targets, "
-        f"{core_time(result.core_seconds)}, {result.rescales} changes of plan"
+        f"{core_time(result.core_seconds)}{'' if story.paid else ' (nominal)'}, {result.rescales} changes of plan"
     )
 
 

@@ -20,13 +20,18 @@ class Rival:
 
 @dataclass(frozen=True)
 class Story:
-    """One run: its result, what was recorded, and optionally the result of a fixed plan."""
+    """One run: its result, what was recorded, and optionally the result of a fixed plan.
+
+    live  on real Spark, not in the simulator
+    paid  its core-seconds are from Spark's executor events; otherwise nominal: slots of the plans, times seconds
+    """
 
     result: Result
     recorder: Recorder
     rival: Rival | None = None
     stopped_early: bool = False
     live: bool = False
+    paid: bool = False
 
     @property
     def slo(self) -> Slo:

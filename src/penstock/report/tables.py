@@ -23,20 +23,20 @@ STYLES = {ReasonCode.SCALE_UP: "green", ReasonCode.SCALE_DOWN: "cyan", ReasonCod
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table of figures: its name, and how to read it from a result."""
+    """One line of the table of figures: its name, how to read it from a result, and whether a live run has it."""
 
     name: str
     read: Callable[[Result], str]
+    live: bool = True
 
 
 FIGURES = (
     Figure("time outside the targets", lambda r: ratio(r.violation_ratio)),
-    Figure("cores reserved", lambda r: core_time(r.core_seconds)),
     Figure("mean parallelism", lambda r: f"{r.mean_parallelism:.1f} instances"),
-    Figure("saved resources", lambda r: ratio(r.saved_resources)),
+    Figure("saved resources", lambda r: ratio(r.saved_resources), live=False),
     Figure("changes of plan", lambda r: count(r.rescales)),
-    Figure("records processed", lambda r: ratio(r.processed_ratio) + _lost(r.lost_records)),
-    Figure("throughput degradation", lambda r: ratio(r.throughput_degradation)),
+    Figure("records processed", lambda r: ratio(r.processed_ratio) + _lost(r.lost_records), live=False),
+    Figure("throughput degradation", lambda r: ratio(r.throughput_degradation), live=False),
     Figure("processing latency", lambda r: _latency(r.processing_latency_ms.mean, r.processing_latency_ms.p99)),
     Figure("event latency", lambda r: _latency(r.event_latency_ms.mean, r.event_latency_ms.p99)),
     Figure("time to decide", lambda r: f"{milliseconds(r.decision_ms.p50)} p50, {milliseconds(r.decision_ms.p99)} p99"),
@@ -52,6 +52,13 @@ def _lost(records: int | None) -> str:
     return "" if records is None else f", {count(records)} lost"
 
 
+def figures(story: Story) -> list[Figure]:
+    """The figures that a run has. The cost comes second, with what it rests on."""
+    cost = Figure("cores paid for" if story.paid else "cores reserved, nominal", lambda r: core_time(r.core_seconds))
+    first, *others = FIGURES
+    return [first, cost, *(figure for figure in others if figure.live or not story.live)]
+
+
 def figures_table(story: Story) -> RenderableType:
     """The figures of a run, beside those of its rival if it has one."""
     result, stopped = story.result, ", stopped early" if story.stopped_early else ""
@@ -61,7 +68,7 @@ def figures_table(story: Story) -> RenderableType:
     table.add_column(result.policy)
     if story.rival is not None:
         table.add_column("fixed plan")
-    for figure in FIGURES:
+    for figure in figures(story):
         rivals = () if story.rival is None else (figure.read(story.rival.result),)
         table.add_row(figure.name, figure.read(result), *rivals)
     return Group(Text(head, style="bold"), table, Text(f"Targets: {targets(story.slo)}", style="dim"))

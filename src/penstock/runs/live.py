@@ -60,7 +60,8 @@ class LiveRun(Steering):
     """A pipeline, made for a source and a sink, under a policy for as long as the trace lasts.
 
     The other fields are those of `Steering`. `warm_up_seconds` of a light load come first, under the largest plan, and
-    are not measured: Spark compiles the job, and starts what every slot needs.
+    are not measured: Spark compiles the job, and starts what every slot needs. `executors` are the fewest and the most
+    that the job may have; none: they stay as they are.
     """
 
     place: Place
@@ -70,21 +71,25 @@ class LiveRun(Steering):
     slo: Slo
     plan: Plan | None = None
     batch: str = "1 s"
+    executors: tuple[int, int] | None = None
     warm_up_seconds: float = 8.0
 
     def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
         """Run to the end of the trace, or until `stopped` says so."""
-        light = constant(WARM_UP_RATE, self.warm_up_seconds)
-        largest = Plan.largest(self.pipeline(NOWHERE, NOWHERE).topology())
-        warm_up = replace(
-            self, trace=light, policy="static", policy_options=None, plan=largest, guards=only(), forecaster=None,
-            forecaster_options=None,
-        )  # fmt: skip
-        warm_up._run(lambda cycle: None, stopped)
-        summary, name = self._run(on_cycle, stopped)
-        return summary.result(policy=self.chosen_policy().name, workload=name, trace=self.trace.name, seed=0)
+        if self.warm_up_seconds:
+            light = constant(WARM_UP_RATE, self.warm_up_seconds)
+            largest = Plan.largest(self.pipeline(NOWHERE, NOWHERE).topology())
+            replace(self.under(largest), trace=light)._run(lambda cycle: None, stopped)
+        return self._run(on_cycle, stopped)
 
-    def _run(self, on_cycle: OnCycle, stopped: Callable[[], bool]) -> tuple[RunSummary, str]:
+    def under(self, plan: Plan) -> LiveRun:
+        """The same run under a plan that never changes, on the executors that it needs."""
+        return replace(
+            self, policy="static", policy_options=None, plan=plan, guards=only(), forecaster=None,
+            forecaster_options=None, warm_up_seconds=0.0,
+        )  # fmt: skip
+
+    def _run(self, on_cycle: OnCycle, stopped: Callable[[], bool]) -> Result:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
             most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
@@ -116,9 +121,16 @@ class LiveRun(Steering):
             if self.place.execution is Execution.CONCURRENT:  # in micro-batches the load comes as soon as the job reads
                 running.wait(START_SECONDS)
             stack.enter_context(feeding)
-            began = time.time()
+            began, bill = time.time(), job.engine.slots.bill()
             while not (stopped() or time.time() >= began + self.trace.seconds or job.wait(LOOK_SECONDS)):
                 pass
             for milliseconds in job.controller.decision_ms:
                 summary.decided(milliseconds)
-            return summary, pipeline.name
+            return summary.result(
+                policy=self.chosen_policy().name,
+                workload=pipeline.name,
+                trace=self.trace.name,
+                seed=0,
+                seconds=time.time() - began,
+                paid=None if bill is None else bill.core_seconds(),
+            )

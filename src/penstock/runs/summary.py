@@ -13,13 +13,19 @@ SHARES = (("p50", 0.725), ("p95", 0.245), ("p99", 0.03))
 
 
 class RunSummary:
-    """Sums up the cycles that it is called with. Warming up counts like the rest: users wait then too."""
+    """Sums up the cycles that it is called with. Warming up counts like the rest: users wait then too.
+
+    What the plans held is counted for the whole span of the run, whatever was measured in it; the time outside the
+    targets is a share of the time that was measured.
+    """
 
     def __init__(self, slo: Slo, execution: Execution, largest: Plan) -> None:
         self._slo = slo
         self._execution = execution
         self._largest = largest
-        self._seconds = self._missed = self._core_seconds = self._instance_seconds = 0.0
+        self._t = self._held = self._instance_seconds = 0.0
+        self._plan: Plan | None = None  # in force since the last cycle
+        self._measured = self._missed = 0.0
         self._offered = self._done = self._off = 0.0
         self._rescales = 0
         self._processing: list[tuple[float, Latency]] = []
@@ -27,6 +33,8 @@ class RunSummary:
         self._decision_ms: list[float] = []
 
     def __call__(self, cycle: Cycle) -> None:
+        self._hold(cycle.before, cycle.t)
+        self._plan = cycle.decision.plan if cycle.applied else cycle.before
         self._rescales += cycle.changed
         for sample in cycle.samples:
             self._add(sample)
@@ -34,13 +42,16 @@ class RunSummary:
     def decided(self, milliseconds: float) -> None:
         self._decision_ms.append(milliseconds)
 
+    def _hold(self, plan: Plan, until: float) -> None:
+        seconds = max(0.0, until - self._t)
+        self._held += self._execution.slots(plan) * seconds
+        self._instance_seconds += plan.total * seconds
+        self._t = max(self._t, until)
+
     def _add(self, sample: Sample) -> None:
-        plan = Plan({name: operator.parallelism for name, operator in sample.operators.items()})
         done = (sample.throughput or 0.0) * sample.seconds
-        self._seconds += sample.seconds
+        self._measured += sample.seconds
         self._missed += sample.seconds if self._slo.violations(sample) else 0.0
-        self._core_seconds += self._execution.slots(plan) * sample.seconds
-        self._instance_seconds += plan.total * sample.seconds
         if sample.job_input_rate is not None:
             offered = sample.job_input_rate * sample.seconds
             self._done += done
@@ -52,21 +63,26 @@ class RunSummary:
             if latency is not None and done:
                 kept.append((done, latency))
 
-    def result(self, *, policy: str, workload: str, trace: str, seed: int) -> Result:
-        seconds = self._seconds or 1.0
+    def result(
+        self, *, policy: str, workload: str, trace: str, seed: int, seconds: float, paid: float | None = None
+    ) -> Result:
+        """The result of a run of `seconds`; `paid` are its core-seconds by Spark's events, where executors changed."""
+        if self._plan is not None:
+            self._hold(self._plan, seconds)
+        span = seconds or 1.0
         return Result(
             policy=policy,
             workload=workload,
             trace=trace,
             seed=seed,
-            seconds=self._seconds,
-            violation_ratio=self._missed / seconds,
-            core_seconds=self._core_seconds,
-            mean_parallelism=self._instance_seconds / seconds,
+            seconds=seconds,
+            violation_ratio=self._missed / self._measured if self._measured else 0.0,
+            core_seconds=self._held if paid is None else paid,
+            mean_parallelism=self._instance_seconds / span,
             rescales=self._rescales,
             processed_ratio=self._done / self._offered if self._offered else 1.0,
             throughput_degradation=self._off / self._offered if self._offered else 0.0,
-            saved_resources=1.0 - self._instance_seconds / seconds / self._largest.total,
+            saved_resources=1.0 - self._instance_seconds / span / self._largest.total,
             lost_records=None,
             processing_latency_ms=together(self._processing),
             event_latency_ms=together(self._event),

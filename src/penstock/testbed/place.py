@@ -22,9 +22,12 @@ from penstock.testbed.broker import Broker
 from penstock.testbed.feeder import Feeder
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
+from penstock.testbed.standalone import standalone_cluster
 
 SLOTS = 32
 """Slots of the Spark that `opened` starts: more than cores, as operators that wait use no core."""
+CLUSTER_EXECUTORS, EXECUTOR_SLOTS = 4, 4
+"""The most executors of the cluster that `opened` starts, and the slots of each. A JVM more takes seconds of CPU."""
 PARTITIONS = 1
 """Partitions of each topic. A reader holds a slot for each, and one is enough for the rates of a laptop."""
 
@@ -36,6 +39,8 @@ class LocalPlace:
     engine: str
     spark: SparkSession
     broker: Broker | None
+    executors: int | None = None
+    """The most executors that a job can have; None where everything runs inside the driver."""
 
     @property
     def execution(self) -> Execution:
@@ -67,13 +72,31 @@ def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], S
 
 
 @contextmanager
-def opened(engine: str, master: str = f"local[{SLOTS}]") -> Iterator[LocalPlace]:
-    """Start what the engine needs, and stop it at the end of the block."""
+def opened(engine: str, cluster: bool = False) -> Iterator[LocalPlace]:
+    """Start what the engine needs, with executors that come and go on a `cluster`, and stop it at the end of the
+    block."""
     with ExitStack() as stack:
-        realtime = engine == "realtime"
-        spark = local_session(master, jars=connector_jars() if realtime else ())
+        realtime, executors = engine == "realtime", CLUSTER_EXECUTORS if cluster else None
+        jars = connector_jars() if realtime else ()
+        if executors is None:
+            spark = local_session(f"local[{SLOTS}]", jars=jars)
+        else:
+            standalone = stack.enter_context(standalone_cluster(workers=1, cores=executors * EXECUTOR_SLOTS))
+            spark = local_session(standalone.master, jars=jars, settings=_executor_settings(executors))
         stack.callback(spark.stop)
-        yield LocalPlace(engine, spark, stack.enter_context(Broker()) if realtime else None)
+        broker = stack.enter_context(Broker()) if realtime else None
+        yield LocalPlace(engine, spark, broker, executors)
+
+
+def _executor_settings(most: int) -> dict[str, str]:
+    return {
+        "spark.executor.cores": str(EXECUTOR_SLOTS),
+        "spark.executor.memory": "512m",
+        "spark.cores.max": str(most * EXECUTOR_SLOTS),
+        "spark.decommission.enabled": "true",
+        # An executor that leaves looks that often whether it still has blocks to move; the default is 30 s.
+        "spark.storage.decommission.replicationReattemptInterval": "3s",
+    }
 
 
 def most_that_fit(pipeline: Callable[..., Pipeline], slots: int = SLOTS) -> int:

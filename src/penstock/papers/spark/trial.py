@@ -94,7 +94,11 @@ class Run:
         for cycle in self.cycles:
             summary(cycle)
         return summary.result(
-            policy=self.trial.chosen_policy().name, workload=self.trial.job.name, trace=self.trial.trace.name, seed=0
+            policy=self.trial.chosen_policy().name,
+            workload=self.trial.job.name,
+            trace=self.trial.trace.name,
+            seed=0,
+            seconds=self.cycles[-1].t if self.cycles else 0.0,
         )
 
 
