@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 
+from patience import wait_for
 from penstock import Slo
 from penstock.control.assembly import Steering
 from penstock.control.ports import Actuator, Clock, Monitor
-from penstock.model import Actuation, Cycle, Decision, Execution, InvalidValueError, Mode, Plan, ReasonCode, Sample
+from penstock.model import Cycle, Decision, InvalidValueError, Mode, Plan, ReasonCode
 from penstock.model.topology import Operator, Topology
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.job import steer
 from penstock.stores import open_store
 from penstock.stores.memory import MemoryStore
+from recorded_slots import RecordedEngine, RecordedSlots
 
 TOPOLOGY = Topology((Operator("only", min=2, max=8),))
 OFF = Steering(mode="off", interval="1 h")
 
 
-class Recorder(SparkEngine):
-    execution: ClassVar[Execution] = Execution.SEQUENTIAL
-    actuation: ClassVar[Actuation] = Actuation.LIVE
-
-    def __init__(self, fails: bool = False) -> None:
-        super().__init__(TOPOLOGY, cast("Any", None))
-        self.fails = fails
-
-    def start(self, plan: Plan) -> None:
-        if self.fails:
-            raise OSError("no cluster")
-        self._plan = plan
-
-    def stop(self) -> None: ...
-
-    def wait(self, seconds: float | None = None) -> bool:
-        return True
-
-    def read(self) -> Sequence[Sample]:
-        return []
-
-    def apply(self, plan: Plan) -> None:
-        raise AssertionError("the first plan is given to the start")
+def engine(slots: RecordedSlots | None = None, fails: bool = False) -> RecordedEngine:
+    made = RecordedEngine(TOPOLOGY, slots or RecordedSlots(most=None))
+    made.fails = fails
+    return made
 
 
 def remembered(checkpoint: Path, parallelism: int) -> None:
@@ -58,7 +41,7 @@ def remembered(checkpoint: Path, parallelism: int) -> None:
 
 
 def first_plan(checkpoint: Path, plan: Plan | None = None) -> Plan:
-    with steer(Recorder(), "job", Slo(), str(checkpoint), OFF, plan) as job:
+    with steer(engine(), "job", Slo(), str(checkpoint), OFF, plan) as job:
         return job.plan
 
 
@@ -67,6 +50,34 @@ def test_the_first_plan_is_the_given_one_else_that_of_the_store_else_the_smalles
     remembered(tmp_path / "old", 5)
     assert first_plan(tmp_path / "old") == Plan({"only": 5})
     assert first_plan(tmp_path / "old", Plan({"only": 3})) == Plan({"only": 3})
+
+
+def test_the_plan_of_an_earlier_run_that_does_not_fit_any_more_gives_way_to_the_smallest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    remembered(tmp_path / "old", 5)
+    too_small = engine(RecordedSlots(most=1, available=1))
+    with steer(too_small, "job", Slo(), str(tmp_path / "old"), OFF) as job:
+        assert job.plan == Plan({"only": 2}, executors=1)
+    assert "as that of its last run does not fit: the plan needs 5 slots, but only 4 are available" in caplog.text
+    with pytest.raises(NotEnoughSlotsError):
+        steer(engine(RecordedSlots(most=1, available=1)), "job", Slo(), str(tmp_path), OFF, Plan({"only": 5}))
+
+
+def test_the_end_of_a_job_ends_the_wait_for_executors_first(tmp_path: Path) -> None:
+    slots = RecordedSlots()
+    with steer(engine(slots), "job", Slo(), str(tmp_path), OFF):
+        slots.calls.clear()
+    assert [call for call, _ in slots.calls if call != "give_back"] == ["cancel", "stop"]
+
+
+def test_executors_that_came_late_are_released_after_the_next_cycle(tmp_path: Path) -> None:
+    slots, cycles = RecordedSlots(), list[Cycle]()
+    often = Steering(mode="off", interval="100 ms")
+    with steer(engine(slots), "job", Slo(), str(tmp_path), often, on_cycle=cycles.append):
+        slots.there = 3
+        wait_for(lambda: slots.there == 1)
+    assert {cycle.decision.plan for cycle in cycles} == {Plan({"only": 2}, executors=1)}
 
 
 def test_a_plan_of_another_job_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -84,7 +95,7 @@ def test_a_start_that_fails_closes_the_store(tmp_path: Path) -> None:
 
     store = Closable()
     with pytest.raises(OSError, match="no cluster"):
-        steer(Recorder(fails=True), "job", Slo(), str(tmp_path), Steering(store=store))
+        steer(engine(fails=True), "job", Slo(), str(tmp_path), Steering(store=store))
     assert store.closed
 
 
@@ -92,6 +103,6 @@ def test_an_engine_declares_the_ports_of_the_loop_and_has_no_plan_before_its_sta
     for port in (Monitor, Actuator, Clock):
         assert port in SparkEngine.__mro__
     with pytest.raises(Exception, match="the job has not been started"):
-        Recorder().plan()
+        engine().plan()
     with pytest.raises(TypeError, match="abstract"):
         SparkEngine(TOPOLOGY, cast("Any", None))  # type: ignore[abstract]

@@ -114,6 +114,7 @@ class LiveRun(Steering):
                 engine=self.place.engine,
                 plan=self.plan,
                 batch=self.batch,
+                executors=self.executors,
                 on_cycle=reported,
                 **self.keywords(),
             )

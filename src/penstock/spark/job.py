@@ -14,6 +14,8 @@ from penstock.control.controller import Controller
 from penstock.control.ports import Store
 from penstock.model import Cycle, InvalidValueError, Plan, Slo, Topology
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.executor_limit import ExecutorLimit
+from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.report import Account, JobReport
 from penstock.stores import open_store
 
@@ -25,6 +27,8 @@ class StartOptions(SteeringOptions, total=False):
 
     plan: Plan | None
     batch: str | timedelta | None
+    executors: tuple[int, int] | None
+    wait: str | timedelta
     on_cycle: Callable[[Cycle], None]
 
 
@@ -60,6 +64,7 @@ class RunningJob:
 
     def stop(self) -> None:
         """Stop the controller first, then the job, so that no change is made to a job that is being stopped."""
+        self.engine.slots.cancel()  # a change may be waiting for executors
         self.controller.stop()
         self.engine.stop()
         self._store.close()
@@ -100,19 +105,31 @@ def steer(
             execution=engine.execution,
             policy=policy,
             trigger_seconds=engine.trigger_seconds,
+            rounding=ExecutorLimit(engine.slots, engine.slots_needed) if engine.changes_executors else None,
         )
-        resumed = loop.resume()
-        engine.start(plan or resumed or Plan.smallest(engine.topology))
+        _start(engine, plan, loop.resume())
         unless_it_starts.pop_all()
     account = Account(slo, loop.mode, engine.slots_needed, engine.slots.bill())
 
-    def ended(cycle: Cycle) -> None:
+    def after_each(cycle: Cycle) -> None:
+        engine.give_back()  # executors that came late, and those that could not be released before
         account.add(cycle)
         on_cycle(cycle)
 
-    controller = Controller(loop, ended)
+    controller = Controller(loop, after_each)
     controller.start()
     return RunningJob(engine, controller, store, account)
+
+
+def _start(engine: SparkEngine, plan: Plan | None, resumed: Plan | None) -> None:
+    smallest = Plan.smallest(engine.topology)
+    try:
+        engine.start(plan or resumed or smallest)
+    except NotEnoughSlotsError as error:
+        if plan is not None or resumed is None:
+            raise
+        log.warning("the job starts with the smallest plan, as that of its last run does not fit: %s", error)
+        engine.start(smallest)
 
 
 def check_checkpoint(checkpoint: str) -> None:

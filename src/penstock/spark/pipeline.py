@@ -22,6 +22,7 @@ from penstock.control.assembly import Steering, SteeringOptions
 from penstock.model import Cycle, Plan, Slo, duration
 from penstock.model.errors import check_choice
 from penstock.spark.dry_run import dry_run
+from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.microbatch.engine import MicroBatchEngine
@@ -43,6 +44,8 @@ class Pipeline(Graph):
         engine: str = "microbatch",
         plan: Plan | None = None,
         batch: str | timedelta | None = None,
+        executors: tuple[int, int] | None = None,
+        wait: str | timedelta = "2 min",
         on_cycle: Callable[[Cycle], None] = ignore,
         **steering: Unpack[SteeringOptions],
     ) -> RunningJob:
@@ -54,6 +57,9 @@ class Pipeline(Graph):
                     with native operators, tens of milliseconds, a change restarts what it touches within a second
         plan        the first plan; none: that of the store, else the smallest
         batch       from one micro-batch to the next, "1 s" by default; in real time the length of a batch, "5 s"
+        executors   the fewest and the most executors that it may have: they come before a plan that needs them, and
+                    are released after one that does not; none: it keeps those that the application has
+        wait        how long a change waits for executors; if they do not come, the plan in force stays
         on_cycle    called with every cycle of the loop
 
         The other keywords are those of `penstock.control.assembly.Steering`.
@@ -63,8 +69,9 @@ class Pipeline(Graph):
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
         self.topology()
+        slots = supplier(spark, executors, wait)
         kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
-        made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds)
+        made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds, slots=slots)
         return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
     def run(

@@ -152,7 +152,7 @@ class Account:
             changes=self._changes,
             taken=self._held if bill is None else self._paid - self._paid_before,
             decided=self._decided,
-            most=None if bill is None else bill.most * bill.cores_each * seconds,
+            most=None if bill is None or bill.most is None else bill.most * bill.cores_each * seconds,
             most_executors=None if bill is None else bill.most,
             violated=self._missed / self._measured if self._measured else None,
             duplicates=duplicates,

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+"""How many partitions the shuffles have that Spark puts in itself, such as those in front of state."""
+
 KEEP_EVERY_STAGE = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseRepartition"}
 """The optimiser would drop the shuffle in front of an operator that only selects, and its parallelism with it."""
 

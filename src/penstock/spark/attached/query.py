@@ -13,10 +13,10 @@ from penstock.control.assembly import Steering, SteeringOptions, assemble
 from penstock.control.clock import WallClock
 from penstock.control.controller import Controller
 from penstock.control.loop import Loop
-from penstock.model import Cycle, Execution, InvalidValueError, Mode, PenstockError, Slo, duration
-from penstock.model.errors import check_whole
+from penstock.model import Cycle, Execution, Mode, PenstockError, Slo, duration
 from penstock.spark.attached.savings import Report, Savings
 from penstock.spark.executors.actuator import ExecutorActuator
+from penstock.spark.executors.bounds import Bounds
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.executors.whole_executors import WholeExecutors
@@ -88,15 +88,15 @@ def attach(
     The other keywords are those of `penstock.control.assembly.Steering`, but unless it is said otherwise the mode is
     "monitor", the interval "30 s", and decisions are kept in memory.
     """
-    least, most = _bounds(executors)
+    bounds = Bounds.of(executors)
     chosen = _steering(steering)
     if not hasattr(query, "_jsq"):
         raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
     context, trigger_seconds = _context(), trigger_of_query(query)
     wait_seconds = duration("wait", wait).total_seconds()
-    slots = ExecutorSlots(context, wait_seconds=wait_seconds, holders=lambda: state_holders(context, query))
-    if slots.most is not None and most > slots.most:
-        raise InvalidValueError("executors", f"must be at most {slots.most}: spark.cores.max has room for no more")
+    slots = ExecutorSlots(
+        context, bounds=bounds, wait_seconds=wait_seconds, holders=lambda: state_holders(context, query)
+    )
     whole, clock = WholeExecutors(slots.slots_each), WallClock()
     actuator = ExecutorActuator(slots, whole, clock)
     monitor = QueryMonitor(
@@ -104,7 +104,7 @@ def attach(
     )
     loop = assemble(
         chosen,
-        topology=whole.topology(least, most),
+        topology=whole.topology(bounds.fewest, bounds.most),
         slo=slo,
         monitor=monitor,
         actuator=actuator,
@@ -115,7 +115,7 @@ def attach(
         rounding=whole,
     )
     loop.resume()
-    return Attached(query, monitor, slots, loop, Savings(slo, loop.mode, slots.cores_each, most))
+    return Attached(query, monitor, slots, loop, Savings(slo, loop.mode, slots.cores_each, bounds.most))
 
 
 def _steering(given: SteeringOptions) -> Steering:
@@ -125,18 +125,6 @@ def _steering(given: SteeringOptions) -> Steering:
     if Mode(chosen.mode) is not Mode.MONITOR:
         return chosen
     return replace(chosen, guards={"max_step": None, **(chosen.guards or {})})
-
-
-def _bounds(executors: tuple[int, int]) -> tuple[int, int]:
-    try:
-        least, most = executors
-    except (TypeError, ValueError):
-        raise InvalidValueError(
-            "executors", f"must be the fewest and the most, such as (1, 20), not {executors!r}"
-        ) from None
-    check_whole("executors: the fewest", least, 1)
-    check_whole("executors: the most", most, least)
-    return least, most
 
 
 def _context() -> SparkContext:

@@ -88,12 +88,12 @@ class ExecutorBill:
 
     core_seconds  what they have cost so far, by Spark's events
     cores_each    cores of one
-    most          the most that the job may have
+    most          the most that the job may have; None where nothing limits them
     """
 
     core_seconds: Callable[[], float]
     cores_each: int
-    most: int
+    most: int | None
 
 
 def lifetimes(listed: list[dict[str, Any]]) -> dict[str, Lifetime]:

@@ -8,6 +8,7 @@ task, finish the ones they have, and leave.
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -17,7 +18,10 @@ from typing import Any
 from py4j.java_gateway import is_instance_of
 from pyspark import SparkContext
 
-from penstock.model.errors import PenstockError, check_whole
+from penstock.control.clock import WallClock
+from penstock.model.errors import InvalidValueError, PenstockError, check_whole
+from penstock.spark.executors.bounds import Bounds
+from penstock.spark.executors.core_seconds import ExecutorBill, ExecutorCost
 from penstock.spark.executors.slots import NotEnoughSlotsError, SlotSupplier
 
 WAIT_SECONDS = 120.0
@@ -36,28 +40,33 @@ class Executor:
     slots          tasks that it can run at the same time: its cores, unless spark.task.cpus says otherwise
     active_tasks   tasks that it runs now
     cached_blocks  blocks of cached data that it holds
+    tasks          tasks that it has been given so far
     """
 
     id: str
     slots: int
     active_tasks: int = 0
     cached_blocks: int = 0
+    tasks: int = 0
 
 
 class ExecutorSlots(SlotSupplier):
     """Slots by the executor: requests them, waits for them, and releases them.
 
-    requested  the number of executors that was last requested; None before the first request
+    cores_each, slots_each  the cores of one executor, and the tasks that it runs at the same time
+    requested               the number of executors that was last requested; None before the first request
     """
 
     def __init__(
         self,
         context: SparkContext,
         *,
+        bounds: Bounds | None = None,
         wait_seconds: float = WAIT_SECONDS,
         holders: Callable[[], Collection[str]] = tuple,
     ) -> None:
         """
+        bounds        the fewest and the most executors; None: one, and as many as the configuration allows
         wait_seconds  how long to wait for executors
         holders       the ids of executors that hold something, such as state: they are the last to be released
         """
@@ -65,18 +74,23 @@ class ExecutorSlots(SlotSupplier):
         self._context = context
         self._jvm: Any = context._jvm
         self._scala: Any = context._jsc.sc()
-        self._wait_seconds = wait_seconds
+        self.wait_seconds = wait_seconds
+        self._bounds = bounds
         self._holders = holders
         self._cancelled = threading.Event()
         self.cores_each, self.slots_each = sizes(context)
         self.requested: int | None = None
+        if bounds is not None and self._allowed is not None and bounds.most > self._allowed:
+            raise InvalidValueError(
+                "executors", f"must be at most {self._allowed}: spark.cores.max has room for no more"
+            )
 
     def present(self) -> list[Executor]:
         """Those that take tasks: registered, and not being decommissioned. Oldest first."""
         backend, known = self._scala.schedulerBackend(), self._scala.statusStore().executorList(True)
         summaries = (known.apply(i) for i in range(known.size()))
         found = [
-            Executor(s.id(), s.maxTasks(), s.activeTasks(), s.rddBlocks())
+            Executor(s.id(), s.maxTasks(), s.activeTasks(), s.rddBlocks(), s.totalTasks())
             for s in summaries
             if s.id() != "driver" and backend.isExecutorActive(s.id())
         ]
@@ -89,26 +103,47 @@ class ExecutorSlots(SlotSupplier):
         return len(self.present())
 
     @property
+    def fewest(self) -> int:
+        return 1 if self._bounds is None else self._bounds.fewest
+
+    @property
     def most(self) -> int | None:
-        """The most executors that the application's own configuration allows; None where nothing limits it."""
+        """The most executors that the application may have; None where nothing limits them."""
+        return self._allowed if self._bounds is None else self._bounds.most
+
+    @property
+    def _allowed(self) -> int | None:
+        """The most executors that the application's own configuration allows; None where nothing limits them."""
         cap = self._context.getConf().get("spark.cores.max")
         return None if cap is None else int(cap) // self.cores_each
 
+    def most_slots(self) -> int:
+        return sys.maxsize if self.most is None else self.most * self.slots_each
+
+    def executors_for(self, slots: int) -> int:
+        """Whole executors, inside the bounds."""
+        wanted = max(self.fewest, math.ceil(slots / self.slots_each))
+        return wanted if self.most is None else min(wanted, self.most)
+
     def require(self, slots: int) -> None:
         """Request executors and wait for them. If not all come in time, those that came stay."""
-        total = max(math.ceil(slots / self.slots_each), self.executors())
+        if slots > self.most_slots() and self._bounds is not None:
+            limit = f"`executors` allows at most {self.most} executors of {self.slots_each} slots each"
+            raise NotEnoughSlotsError(slots, self.most_slots(), limit)
+        total = max(math.ceil(slots / self.slots_each), self.executors_for(self.slots()))
         try:
             self.request(total)
-            self.wait_for(slots, self._wait_seconds)
+            self.wait_for(slots, self.wait_seconds)
         except ExecutorsError as error:
-            self.request(max(1, self.executors()))
+            self.request(max(self.fewest, self.executors()))
             raise NotEnoughSlotsError(slots, self.slots(), str(error)) from error
 
-    def give_back(self, slots: int) -> None:
-        """Decommission the executors beyond: idle ones without state or cached data first. One stays in any case."""
-        total = max(1, math.ceil(slots / self.slots_each))
-        there = self.present()
-        leaving = leave_first(there, self._holders())[: max(0, len(there) - total)]
+    def give_back(self, slots: int, holders: Collection[str] = ()) -> None:
+        """Decommission the executors beyond: idle ones without state or cached data first. The fewest stay."""
+        total, there = self.executors_for(slots), self.present()
+        if len(there) <= total == self.requested:
+            return
+        leaving = leave_first(there, {*holders, *self._holders()})[: max(0, len(there) - total)]
         self.request(total)  # first, or the cluster would replace those who leave
         no_host = getattr(getattr(self._jvm.scala, "None$"), "MODULE$")  # its worker stays
         why = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", no_host)
@@ -119,11 +154,11 @@ class ExecutorSlots(SlotSupplier):
     def request(self, total: int) -> None:
         """Request `total` executors from the cluster. They come later: see `wait_for`."""
         check_whole("total", total, 1)
-        if self.most is not None and total > self.most:
+        if self._allowed is not None and total > self._allowed:
             cap = self._context.getConf().get("spark.cores.max")
             raise ExecutorsError(
                 f"{total} executors of {self._cores} are more than spark.cores.max ({cap}) has room for; "
-                f"raise it, or request at most {self.most}"
+                f"raise it, or request at most {self._allowed}"
             )
         no_preference = self._jvm.PythonUtils.toScalaMap({})  # for hosts that have some data
         if not self._scala.requestTotalExecutors(total, 0, no_preference):
@@ -144,8 +179,10 @@ class ExecutorSlots(SlotSupplier):
                 raise ExecutorsError("the wait for executors was cancelled")
 
     def cancel(self) -> None:
-        """End every wait for executors, now and later."""
         self._cancelled.set()
+
+    def bill(self) -> ExecutorBill:
+        return ExecutorBill(ExecutorCost(self._context, WallClock()).core_seconds, self.cores_each, self.most)
 
     @property
     def _cores(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -37,12 +38,24 @@ class SlotSupplier(ABC):
         """How many executors there are; None where everything runs inside the driver."""
 
     @abstractmethod
+    def most_slots(self) -> int:
+        """The most slots that the application can ever have."""
+
+    @abstractmethod
+    def executors_for(self, slots: int) -> int | None:
+        """How many executors a plan that needs as many slots gets; None where executors are not changed."""
+
+    @abstractmethod
     def require(self, slots: int) -> None:
         """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be."""
 
     @abstractmethod
-    def give_back(self, slots: int) -> None:
-        """Release what there is beyond as many slots."""
+    def give_back(self, slots: int, holders: Collection[str] = ()) -> None:
+        """Release what there is beyond as many slots; `holders` are executors with state, the last to be released."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """End every wait for slots, now and later."""
 
     def bill(self) -> ExecutorBill | None:
         """What the executors cost from now on; None where they are not changed."""
@@ -61,11 +74,19 @@ class FixedSlots(SlotSupplier):
     def executors(self) -> int | None:
         return None if self._scala.isLocal() else len(self._tasks())
 
+    def most_slots(self) -> int:
+        return self.slots()
+
+    def executors_for(self, slots: int) -> int | None:
+        return None
+
     def require(self, slots: int) -> None:
         if slots > (there := self.slots()):
             raise NotEnoughSlotsError(slots, there)
 
-    def give_back(self, slots: int) -> None: ...
+    def give_back(self, slots: int, holders: Collection[str] = ()) -> None: ...
+
+    def cancel(self) -> None: ...
 
     def _tasks(self) -> dict[str, int]:
         """The most tasks of each executor. In local mode the driver is the only one; elsewhere it runs none."""

@@ -96,8 +96,7 @@ class MicroBatchEngine(SparkEngine):
     def trigger_seconds(self) -> float:
         return self._batch_seconds
 
-    def start(self, plan: Plan) -> None:
-        plan.check(self.topology)
+    def _start(self, plan: Plan) -> None:
         self._plan, self._warming = plan, WARM_UP_BATCHES
         self._stopping = False
         began, source = self.now(), self.graph.source.stream(self._spark)
@@ -128,11 +127,13 @@ class MicroBatchEngine(SparkEngine):
 
     # The ports -------------------------------------------------------------------------------------------------------
 
-    def apply(self, plan: Plan) -> None:
-        """The next batch runs under `plan`."""
-        plan.check(self.topology)
+    def _change(self, plan: Plan) -> None:
+        """The next batch runs under `plan`. If it needs fewer slots, the batch that has more of them ends first."""
+        before = self.slots_needed(self.plan())
         with self._lock:
             self._plan, self._warming = plan, WARM_UP_BATCHES
+        if self.slots_needed(plan) < before:
+            self._between_batches.wait(STOP_SECONDS)
 
     @property
     def backlog(self) -> float | None:

@@ -25,11 +25,12 @@ from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Topology
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
+from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_writer
-from penstock.spark.native.state_checkpoint import PARTITIONS, Checkpoint, Underway
-from penstock.spark.settings import temporary_settings
+from penstock.spark.native.state_checkpoint import Checkpoint, Underway
+from penstock.spark.settings import PARTITIONS, temporary_settings
 
 log = logging.getLogger("penstock")
 
@@ -123,12 +124,11 @@ class NativeEngine(SparkEngine):
         """Known before the start: the query is built once to see it."""
         return trigger_of_writer(self._writer(self.topology[STATE].min))
 
-    def start(self, plan: Plan) -> None:
-        """Start the query under `plan`, or again with the partitions that its checkpoint has.
+    def _prepare(self, plan: Plan) -> Plan:
+        """A checkpoint keeps the partitions that its state has.
 
         A change that was interrupted is finished first; if that cannot be done, it is undone.
         """
-        plan.check(self.topology)
         if not str(self._spark.conf.get(PROVIDER)).endswith("RocksDBStateStoreProvider"):
             raise PenstockError(NO_ROCKSDB)
         if (change := self._checkpoint.underway) is not None:
@@ -137,7 +137,10 @@ class NativeEngine(SparkEngine):
             except Exception as error:
                 log.warning("the change to %d partitions is undone: %s", change.after, sentence(error))
                 self._checkpoint.undo()
-        self._run(self._checkpoint.partitions or self.topology.clamp(STATE, plan[STATE]))
+        return plan.changed({STATE: self._checkpoint.partitions or self.topology.clamp(STATE, plan[STATE])})
+
+    def _start(self, plan: Plan) -> None:
+        self._run(plan[STATE])
 
     def stop(self) -> None:
         """Stop after the batch that is running; a change that is being made comes to its end first."""
@@ -164,15 +167,15 @@ class NativeEngine(SparkEngine):
 
     # Actuator ---------------------------------------------------------------------------------------------------
 
-    def apply(self, plan: Plan) -> None:
+    def _change(self, plan: Plan) -> None:
         after = self.topology.clamp(STATE, plan[STATE])
         with self._changing:
             before = self.plan()[STATE]
             if after != before:
                 _refuse_ended(self.query)
-                self._change(Underway(before, after))
+                self._repartition(Underway(before, after))
 
-    def _change(self, change: Underway) -> None:
+    def _repartition(self, change: Underway) -> None:
         prepared = self._writer(change.after)  # while the old query works; if this fails, it works on
         watch = Stopwatch()
         self._stop()
@@ -190,6 +193,9 @@ class NativeEngine(SparkEngine):
         self._run(change.after, prepared)
         times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
         self.changes.append(RepartitionCost(change.before, change.after, *times))
+
+    def _state_holders(self) -> set[str]:
+        return set() if self._query is None else state_holders(self._spark.sparkContext, self._query)
 
     # Monitor ----------------------------------------------------------------------------------------------------
 

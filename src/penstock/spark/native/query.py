@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from penstock.control.assembly import Steering, SteeringOptions
 from penstock.model import Cycle, InvalidValueError, Operator, Plan, Slo, Topology, duration
+from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import MOST_INSTANCES
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.native.engine import STATE, Build, NativeEngine
@@ -58,6 +59,8 @@ class NativeQuery:
         checkpoint: str,
         plan: Plan | None = None,
         batch: str | timedelta | None = None,
+        executors: tuple[int, int] | None = None,
+        wait: str | timedelta = "2 min",
         on_cycle: Callable[[Cycle], None] = ignore,
         **steering: Unpack[SteeringOptions],
     ) -> RunningJob:
@@ -67,6 +70,9 @@ class NativeQuery:
         checkpoint  the folder from which the query goes on after a stop; it keeps the partitions that its state has
         plan        the first plan of a new checkpoint; none: that of the store, else the smallest
         batch       from one batch to the next; none: the trigger that the query has
+        executors   the fewest and the most executors that it may have: they come before a plan that needs them, and
+                    are released after one that does not; none: it keeps those that the application has
+        wait        how long a change waits for executors; if they do not come, the plan in force stays
         on_cycle    called with every cycle of the loop
 
         The other keywords are those of `penstock.control.assembly.Steering`.
@@ -74,7 +80,8 @@ class NativeQuery:
         seconds = None if batch is None else duration("batch", batch).total_seconds()
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
-        engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds)
+        slots = supplier(spark, executors, wait)
+        engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds, slots=slots)
         return steer(engine, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
     def run(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Unpack[StartOptions]) -> None:

@@ -13,13 +13,20 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from penstock.spark.settings import PARTITIONS
+
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The last batch that will not be read again, and the records of each topic read by its end."""
+    """The last batch that will not be read again.
+
+    consumed    the records of each topic read by its end
+    partitions  those of every shuffle that Spark puts in; the next run keeps them, whatever the session says
+    """
 
     batch: int
     consumed: Mapping[str, int]
+    partitions: int | None = None
 
 
 def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
@@ -35,7 +42,8 @@ def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
         return None
     stream = files.open(jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets/{batch}"))
     try:
-        return Committed(batch, read_offsets(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")))
+        text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        return Committed(batch, read_offsets(text), read_partitions(text))
     finally:
         stream.close()
 
@@ -47,6 +55,16 @@ def read_offsets(text: str) -> dict[str, int]:
     {'clicks': 42}
     """
     return records_by_topic(map(json.loads, text.splitlines()[2:]))  # version, metadata, then a line for each source
+
+
+def read_partitions(text: str) -> int | None:
+    """The shuffle partitions in an entry of Spark's offset log.
+
+    >>> read_partitions('v1\\n{"conf":{"spark.sql.shuffle.partitions":"4"}}\\n{}')
+    4
+    """
+    partitions = json.loads(text.splitlines()[1]).get("conf", {}).get(PARTITIONS)
+    return None if partitions is None else int(partitions)
 
 
 def records_by_topic(offsets: Iterable[Mapping[str, Mapping[str, int]] | None]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
-from penstock.spark.executors.slots import FixedSlots, SlotSupplier
+from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError, SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
@@ -31,6 +31,7 @@ from penstock.spark.realtime.restart_cost import RestartCost
 from penstock.spark.realtime.segment_query import SegmentQuery
 from penstock.spark.realtime.windows import Windows, late_after
 from penstock.spark.realtime.wiring import wire
+from penstock.spark.settings import PARTITIONS
 from penstock.spark.topics.growth import Growth
 from penstock.spark.topics.offsets import Offsets
 
@@ -94,16 +95,19 @@ class RealTimeEngine(SparkEngine):
 
     # The life of a job -----------------------------------------------------------------------------------------
 
-    def start(self, plan: Plan) -> None:
-        """Create the internal topics, start every segment, and restart those that fail."""
-        plan.check(self.topology)
-        self._plan = plan
+    def _prepare(self, plan: Plan) -> Plan:
+        """Create the internal topics, and count the slots that no plan changes."""
         mute_stopped_tasks(self._spark)
         for query in self._queries:
             if query.wiring.internal_sink is not None:
                 self._offsets.create(query.wiring.internal_sink.topic, self._internal_partitions)
         self._open_ledgers()
-        self.slots.require(self.slots_needed(plan))
+        self._refuse_too_many_shuffles(plan)
+        return plan
+
+    def _start(self, plan: Plan) -> None:
+        """Start every segment, and restart those that fail."""
+        self._plan = plan
         try:
             for query in self._queries:
                 query.start(plan)
@@ -156,16 +160,14 @@ class RealTimeEngine(SparkEngine):
         self._read_topics()
         return self._windows.read(self.now(), self.plan(), self.slots.executors())
 
-    def apply(self, plan: Plan) -> None:
+    def _change(self, plan: Plan) -> None:
         """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
-        plan.check(self.topology)
         with self._changing:
             if not self._watch.is_alive():
                 raise ChangeFailedError("the job does not run")
             before, t, known = self.plan(), self.now(), self.duplicates
             touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
             if touched:
-                self.slots.require(self.slots_needed(plan))
                 restarts = self._rescale(touched, plan)
                 silences = [r.silence_seconds for r in restarts if r.silence_seconds is not None]
                 self.changes.append(RestartCost(
@@ -183,7 +185,7 @@ class RealTimeEngine(SparkEngine):
         before, available = self.plan(), max(self.slots.slots(), self.slots_needed(plan))
 
         def fits(changed: Sequence[SegmentQuery]) -> bool:
-            return sum(self._slots_of(q, plan if q in changed else before) for q in self._queries) <= available
+            return sum(q.slots_needed(plan if q in changed else before) for q in self._queries) <= available
 
         rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._account_for_stop)
         try:
@@ -201,11 +203,22 @@ class RealTimeEngine(SparkEngine):
     # Slots -----------------------------------------------------------------------------------------------------
 
     def slots_needed(self, plan: Plan) -> int:
-        """A slot for each instance of each operator, and for each partition that a segment reads."""
-        return sum(self._slots_of(query, plan) for query in self._queries)
+        """All operators run concurrently, and what Spark shuffles inside them too."""
+        return sum(query.slots_needed(plan) for query in self._queries)
 
-    def _slots_of(self, query: SegmentQuery, plan: Plan) -> int:
-        return query.readers + sum(plan[name] for name in query.segment.operators)
+    def _refuse_too_many_shuffles(self, plan: Plan) -> None:
+        needed, most = self.slots_needed(plan), self.slots.most_slots()
+        shuffles = {name: partitions for query in self._queries for name, partitions in query.shuffles.items()}
+        if needed <= most or not shuffles:
+            return
+        widest = max(shuffles, key=shuffles.__getitem__)
+        raise NotEnoughSlotsError(needed, most, (
+            f"operator {widest} shuffles inside, into {shuffles[widest]} partitions with a slot each; "
+            f"{PARTITIONS} says how many"
+        ))  # fmt: skip
+
+    def _state_holders(self) -> set[str]:
+        return {holder for query in self._queries for holder in query.state_holders()}
 
     # Watch -----------------------------------------------------------------------------------------------------
 
@@ -221,6 +234,7 @@ class RealTimeEngine(SparkEngine):
             read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
             self._ledgers[query.segment.name] = Ledger(wiring, read, now)
             query.readers = self._offsets.count(wiring.reads)
+            query.count_shuffles(None if last is None else last.partitions)
         ledgers = list(self._ledgers.values())
         self._growth.add(now, lengths)
         self._duplicates = Duplicates(ledgers, lengths)
@@ -271,8 +285,11 @@ class RealTimeEngine(SparkEngine):
         try:
             if repair.query.running or self._ended.is_set():
                 return
-            if self._offsets.ends(self._topics) is None or not repair.is_due(self.now()):
+            if self._offsets.ends(self._topics) is None:
                 return  # without a broker it would fail again, through no fault of its own
+            enough = self.slots.slots() >= self.slots_needed(self.plan())
+            if repair.waits_for_slots(self.now(), enough) or not repair.is_due(self.now()):
+                return
             why = repair.query.failure
             self._account_for_stop(repair.query)
             if repair.is_given_up:

@@ -9,6 +9,9 @@ from penstock.spark.realtime.segment_query import SegmentQuery
 FAILURES_IN_A_ROW = 5
 """A segment that fails this often without finishing a batch is given up."""
 
+SLOTS_SECONDS = 120.0
+"""So long a segment waits for the replacement of a lost executor before it is started all the same, and fails."""
+
 
 @dataclass
 class Repair:
@@ -18,6 +21,15 @@ class Repair:
     failures: int = 0
     due: float | None = None
     last_batch: int = -1
+    lacking_since: float | None = None
+
+    def waits_for_slots(self, t: float, enough: bool) -> bool:
+        """Call it while the query is down: whether it waits until there are enough slots, which is no failure."""
+        if enough:
+            self.lacking_since = None
+            return False
+        self.lacking_since = t if self.lacking_since is None else self.lacking_since
+        return t - self.lacking_since < SLOTS_SECONDS
 
     def is_due(self, t: float) -> bool:
         """Call it while the query is down: the first call counts a failure, later ones say if the pause is over."""

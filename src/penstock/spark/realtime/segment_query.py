@@ -13,6 +13,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
+from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka, message
 from penstock.spark.measure.jvm_clock import now
@@ -22,6 +23,7 @@ from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.realtime.checkpoint import records_by_topic
 from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
+from penstock.spark.realtime.shuffles import explained, inner_shuffles, marked
 from penstock.spark.realtime.wire import packed, unpacked
 from penstock.spark.segments import Segment
 from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
@@ -78,6 +80,16 @@ class SegmentQuery:
         self._first: int | None = None  # the number of the first batch of this run
         self.started_at = 0.0
         self.readers = 1  # partitions of all topics that it reads
+        self.shuffles: dict[str, int] = {}  # partitions of the shuffles inside each operator that has some
+
+    def slots_needed(self, plan: Plan) -> int:
+        """A slot for each partition that it reads, for each instance, and for each partition of an inner shuffle."""
+        return self.readers + sum(plan[name] for name in self.segment.operators) + sum(self.shuffles.values())
+
+    def count_shuffles(self, partitions: int | None) -> None:
+        """Ask Spark for the shuffles inside the operators; `partitions` is what the checkpoint says of them."""
+        plan = marked(self.segment.operators)
+        self.shuffles = inner_shuffles(explained(self.frame(plan), partitions), plan.parallelism)
 
     def frame(self, plan: Plan) -> DataFrame:
         """The stream behind the last operator."""
@@ -128,6 +140,10 @@ class SegmentQuery:
         if self._query is None or (error := self._query.exception()) is None:
             return None
         return str(error)
+
+    def state_holders(self) -> set[str]:
+        """The executors that hold its state."""
+        return set() if self._query is None else state_holders(self._spark.sparkContext, self._query)
 
     @property
     def last_batch(self) -> int:

@@ -1,0 +1,239 @@
+"""A surge takes a job on a real standalone cluster from one executor to three and back. Prints what it saw as JSON.
+
+A process of its own: a second Spark context cannot live beside the one that the other tests share. Each step waits
+for what it wants to see; the limit only ends a hang.
+
+usage: executors_story.py microbatch|realtime|native MASTER BROKERS FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from confluent_kafka import Consumer
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from numbered_load import NumberedLoad
+from penstock import Slo
+from penstock.model import Cycle, Plan
+from penstock.spark import NativeQuery, Pipeline, files, kafka
+from penstock.spark.executors.executor_slots import ExecutorSlots
+from penstock.spark.job import RunningJob
+from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.topics.offsets import Offsets
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.session import local_session
+from spark_jobs import until, working
+
+CALM, SURGE = 15.0, 100.0  # records per second; a slot carries 25
+MILLISECONDS, BATCH = 40, 100  # of one record, and records of one batch
+SLOTS_EACH, MOST = 2, 3
+WIDEST = MOST * SLOTS_EACH
+KEYS = 60
+SETTINGS = {
+    "spark.executor.cores": str(SLOTS_EACH),
+    "spark.cores.max": str(WIDEST),
+    "spark.executor.memory": "512m",
+    "spark.decommission.enabled": "true",
+    "spark.storage.decommission.replicationReattemptInterval": "3s",
+}
+OPTIONS: dict[str, Any] = {
+    "slo": Slo(event_latency="5 s"),
+    "executors": (1, MOST),
+    "interval": "500 ms",
+    "guards": {"patience": {"seconds": 3.0}, "stabilisation": {"seconds": 2.0}, "max_step": None},
+}
+
+
+@dataclass(frozen=True)
+class Account:
+    """Of the records sent: those that have not arrived, and how often one came again."""
+
+    missing: int
+    twice: int
+
+
+def account(sent: int, arrived: Counter[int]) -> Account:
+    assert arrived.keys() <= set(range(sent))
+    return Account(sent - len(arrived), arrived.total() - len(arrived))
+
+
+def number(value: str) -> int:
+    """JSON has bytes as base64."""
+    return int(b64decode(value))
+
+
+def pipeline(servers: str, topic: str) -> Pipeline:
+    job = Pipeline(topic, source=kafka(topic, servers=servers, max_records_per_batch=BATCH))
+    job.operator("work", lambda frame: working(MILLISECONDS)(frame).select("value", "stamp"), max=WIDEST)
+    return job
+
+
+class MicroBatch:
+    """Files say which records came, each once."""
+
+    def __init__(self, spark: SparkSession, servers: str, topic: str, folder: Path) -> None:
+        self._spark = spark
+        self._out = folder / "out"
+        self._job = pipeline(servers, topic)
+        self._job.sink(files(str(self._out), "json"), after="work")
+
+    def start(self, **options: Any) -> RunningJob:
+        return self._job.start(self._spark, **options)
+
+    def account(self, sent: int) -> Account:
+        written = (part.read_text() for part in self._out.glob("batch=*/*.json"))
+        return account(
+            sent, Counter(number(json.loads(line)["value"]) for text in written for line in text.splitlines())
+        )
+
+
+class RealTime:
+    """The topic at the end has each record at least once."""
+
+    def __init__(self, spark: SparkSession, servers: str, topic: str, folder: Path) -> None:
+        self._spark = spark
+        self._job = pipeline(servers, topic)
+        Offsets(servers).create(f"{topic}-out", 1)
+        self._job.sink(kafka(f"{topic}-out", servers=servers), after="work")
+        self._consumer = Consumer({"bootstrap.servers": servers, "group.id": topic, "auto.offset.reset": "earliest"})
+        self._consumer.subscribe([f"{topic}-out"])
+        self._seen: Counter[int] = Counter()
+
+    def start(self, **options: Any) -> RunningJob:
+        return self._job.start(self._spark, engine="realtime", batch="2 s", **options)
+
+    def account(self, sent: int) -> Account:
+        messages = self._consumer.consume(5000, 0.5)
+        self._seen.update(int(value) for m in messages if not m.error() and (value := m.value()))
+        return account(sent, self._seen)
+
+
+class Native:
+    """State counts the records of each key and adds up their numbers; each batch writes what it changed."""
+
+    def __init__(self, spark: SparkSession, servers: str, topic: str, folder: Path) -> None:
+        self._spark = spark
+        self._out = folder / "out"
+        self._source = kafka(topic, servers=servers, max_records_per_batch=BATCH)
+
+    def build(self, spark: SparkSession, plan: Plan) -> DataStreamWriter:
+        records = self._source.stream(spark).selectExpr("value", f"cast(value as string) % {KEYS} as user")
+        # The optimiser does not move the work in front of the shuffle, past a condition that is not deterministic.
+        moved = records.repartition(plan["state"], "user").where(F.spark_partition_id() >= 0)
+        total = F.sum(F.col("value").cast("string").cast("long")).alias("sum")
+        counted = working(MILLISECONDS)(moved).groupBy("user").agg(F.count("*").alias("n"), total)
+        return counted.writeStream.outputMode("update").foreachBatch(self._keep)
+
+    def _keep(self, rows: DataFrame, batch: int) -> None:
+        rows.write.mode("overwrite").json(f"{self._out}/batch={batch}")
+
+    def start(self, **options: Any) -> RunningJob:
+        return NativeQuery("numbers", self.build, max=WIDEST).start(self._spark, batch="1 s", **options)
+
+    def account(self, sent: int) -> Account:
+        """By the state of each key: how many records are not in it yet, and how many too many."""
+        state = dict.fromkeys(range(KEYS), (0, 0))
+        for part in self._out.glob("batch=*/*.json"):
+            for row in map(json.loads, part.read_text().splitlines()):
+                state[int(row["user"])] = max(state[int(row["user"])], (row["n"], row["sum"]))
+        numbers = {key: range(key, sent, KEYS) for key in range(KEYS)}
+        missing = sum(max(0, len(numbers[key]) - count) for key, (count, _) in state.items())
+        twice = sum(max(0, count - len(numbers[key])) for key, (count, _) in state.items())
+        if missing == twice == 0:
+            assert {key: total for key, (_, total) in state.items()} == {key: sum(n) for key, n in numbers.items()}
+        return Account(missing, twice)
+
+
+class Story(Protocol):
+    def start(self, **options: Any) -> RunningJob: ...
+
+    def account(self, sent: int) -> Account: ...
+
+
+STORIES: dict[str, Callable[[SparkSession, str, str, Path], Story]] = {
+    "microbatch": MicroBatch,
+    "realtime": RealTime,
+    "native": Native,
+}
+
+
+def trace(job: RunningJob) -> list[dict[str, int]]:
+    """What is seen of each change from now on: slots needed before and after it, and there when it begins and ends."""
+    changes: list[dict[str, int]] = []
+    engine = job.engine
+    change = engine._change
+
+    def seen(plan: Plan) -> None:
+        before, began = engine.slots_needed(engine.plan()), engine.slots.slots()
+        change(plan)
+        changes.append(
+            {"before": before, "after": engine.slots_needed(plan), "began": began, "ended": engine.slots.slots()}
+        )
+
+    engine._change = seen  # type: ignore[method-assign]
+    return changes
+
+
+def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str, Any]:
+    topic = f"{kind}-surge"
+    Offsets(servers).create(topic, 1)
+    story = STORIES[kind](spark, servers, topic, folder)
+    executors, cycles = ExecutorSlots(spark.sparkContext), list[Cycle]()
+    told: dict[str, Any] = {"executors": []}
+
+    def reached(what: str, count: int) -> float:
+        took = see(f"{what}: {count} executors", lambda: executors.executors() == job.plan.executors == count)
+        told["executors"].append(count)
+        return took
+
+    def see(what: str, condition: Callable[[], object]) -> float:
+        began = time.monotonic()
+        until(condition, what, job)
+        print(f"{what}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+        return time.monotonic() - began
+
+    def tasks_of_others(known: set[str]) -> bool:
+        return any(executor.tasks for executor in executors.present() if executor.id not in known)
+
+    load = NumberedLoad(servers, topic, CALM)
+    with story.start(checkpoint=str(folder / "checkpoint"), on_cycle=cycles.append, **OPTIONS) as job:
+        changes = trace(job)
+        see("records flow", lambda: story.account(load.sent).missing < load.sent)
+        reached("calm", 1)
+        known = {executor.id for executor in executors.present()}
+        load.rate = SURGE
+        told["seconds_to_first_task"] = see("a new executor works", lambda: tasks_of_others(known))
+        reached("surge", MOST)
+        load.rate = CALM
+        reached("calm again", 1)
+        load.stop()
+        see("every record has arrived", lambda: story.account(load.sent).missing == 0)
+    counted = job.engine.duplicates if isinstance(job.engine, RealTimeEngine) else 0
+    told["changes"] = changes
+    told["plans"] = [str(cycle.decision.plan) for cycle in cycles if cycle.changed]
+    told["problems"] = [cycle.problem for cycle in cycles if cycle.problem is not None]
+    told["records"] = {"sent": load.sent, **asdict(story.account(load.sent)), "counted": counted}
+    return told
+
+
+def main(kind: str, master: str, servers: str, folder: str) -> None:
+    spark = local_session(master, jars=connector_jars(), settings=SETTINGS)
+    try:
+        print(json.dumps(tell(kind, spark, servers, Path(folder))))
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
