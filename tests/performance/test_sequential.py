@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Slo
 from penstock.model import Batch, Execution, Observation, OperatorSample, Plan, Sample, Topology
+from penstock.performance.batch_cost import Load
 from penstock.performance.sequential import ConcurrentView, as_if_concurrent
 from penstock.policies.ds2 import Ds2
 
@@ -34,16 +37,90 @@ def test_where_one_operator_was_not_measured_nothing_is_made_up() -> None:
 def test_what_every_batch_costs_counts_once_for_each_batch_that_the_target_allows() -> None:
     # A batch takes a second of a slot and 10 ms for each record, and the driver half a second.
     small, large = Batch(100, 2.5, 2.0, 2.0), Batch(300, 4.5, 4.0, 4.0)
-    shown = ConcurrentView(SLO).of(window({"parse": 2.0, "count": 6.0}, (small, large, small)))
+    view = ConcurrentView(SLO, utilisation=0.8)
+    shown = view.of(window({"parse": 2.0, "count": 6.0}, (small, large, small)))
     slots = (1.0 / 5 + 0.01 * 100) / (1 - 0.5 / 5)
     assert shown.operators["parse"].useful_seconds == pytest.approx(10 * slots)
 
 
 def test_batches_of_earlier_windows_are_remembered() -> None:
-    view = ConcurrentView(SLO)
+    view = ConcurrentView(SLO, utilisation=0.8)
     view.of(window({"parse": 2.0, "count": 6.0}, (Batch(100, 2.5, 2.0, 2.0), Batch(300, 4.5, 4.0, 4.0))))
     same = view.of(window({"parse": 2.0, "count": 6.0}, (Batch(200, 3.5, 3.0, 3.0),), t=10.0))
     assert same.operators["count"].useful_seconds == pytest.approx(10 * (1.0 / 5 + 1.0) / 0.9)
+
+
+def shown_slots(view: ConcurrentView, *batches: Batch, t: float = 0.0, warm_up: bool = False) -> float:
+    shown = view.of(replace(window({"job": 1.0}, batches, t), warm_up=warm_up)).operators["job"].useful_seconds
+    assert shown is not None
+    return shown / 10
+
+
+def sized(records: float, per_record: float = 0.01) -> Batch:
+    """A batch that takes a second of a slot, and so much for each record, and no time of the driver."""
+    useful = 1.0 + per_record * records
+    return Batch(records, useful, useful, useful)
+
+
+def test_a_policy_without_a_reserve_is_shown_the_most_that_alike_batches_leave_possible() -> None:
+    """100 records/s in batches of 100 that take 2 slot-seconds: two slots, or 0.4 if all of it is fixed."""
+    view = ConcurrentView(SLO)
+    assert shown_slots(view, *[sized(100)] * 5) == pytest.approx(2.0)
+    assert view.load == Load(pytest.approx(1.2), pytest.approx(0.4), pytest.approx(2.0))
+
+
+def test_the_reserve_of_a_policy_covers_what_is_not_known_and_is_not_added_to_it() -> None:
+    assert shown_slots(ConcurrentView(SLO, utilisation=0.8), *[sized(100)] * 5) == pytest.approx(0.8 * 2.0)
+    told_apart = [sized(100), sized(1000)] * 20
+    assert shown_slots(ConcurrentView(SLO, utilisation=0.8), *told_apart) == pytest.approx(1.2, rel=1e-3)
+
+
+def test_batches_as_large_as_the_target_allows_leave_nothing_open() -> None:
+    view = ConcurrentView(SLO)
+    assert shown_slots(view, *[sized(500)] * 5) == pytest.approx(6.0 / 5)
+    assert view.load is not None
+    assert view.load.known_within == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3])
+def test_records_that_cost_five_times_more_are_noticed_with_the_third_batch(needed: int) -> None:
+    view = ConcurrentView(SLO, utilisation=0.8)
+    shown_slots(view, *[sized(100), sized(500)] * 50)
+    slots = shown_slots(view, *[sized(100, per_record=0.05)] * needed, t=10.0)
+    if needed < 3:
+        assert slots < 2.0
+    else:  # 5.2 are true; all that is left is three batches which are alike
+        assert slots == pytest.approx(0.8 * 6.0)
+        assert view.load == Load(pytest.approx(3.6), pytest.approx(1.2), pytest.approx(6.0))
+
+
+def test_a_first_batch_that_takes_longer_than_it_may_is_believed_immediately() -> None:
+    view = ConcurrentView(SLO, utilisation=0.8)
+    shown_slots(view, *[sized(100), sized(500)] * 50)
+    assert shown_slots(view, sized(600, per_record=0.05), t=10.0) == pytest.approx(100 * 31.0 / 600)
+
+
+def test_two_batches_that_were_slow_by_chance_change_nothing_for_long() -> None:
+    view = ConcurrentView(SLO, utilisation=0.8)
+    shown_slots(view, *[sized(100), sized(300)] * 50)
+    before = shown_slots(view, sized(100), t=10.0)
+    shown_slots(view, Batch(100, 10.0, 10.0, 10.0), Batch(100, 10.0, 10.0, 10.0), sized(100), t=20.0)
+    assert shown_slots(view, *[sized(100), sized(300)] * 5, t=30.0) == pytest.approx(before, rel=0.25)
+
+
+def test_batches_of_warming_up_tell_what_a_batch_costs_only_while_nothing_else_does() -> None:
+    first, later = ConcurrentView(SLO), ConcurrentView(SLO)
+    assert shown_slots(first, sized(500), warm_up=True) == pytest.approx(6.0 / 5)
+    shown_slots(later, *[sized(500)] * 3)
+    assert shown_slots(later, *[sized(500, per_record=0.02)] * 3, t=10.0) != pytest.approx(6.0 / 5)
+    known = first.cost
+    first.of(replace(window({"job": 1.0}, (sized(500, per_record=0.02),) * 5, t=10.0), warm_up=True))
+    assert first.cost is known
+
+
+def test_batches_without_a_record_say_nothing_about_records() -> None:
+    """Records came, but not in the batches that were measured."""
+    assert ConcurrentView(SLO).of(window({"job": 3.0}, (sized(0),) * 3)).operators["job"].useful_seconds == 3.0
 
 
 def test_a_sample_of_concurrent_operators_is_left_as_it_is() -> None:

@@ -30,13 +30,13 @@ def decide(
     from penstock.control.think import sentence, think
     from penstock.guards import chain
     from penstock.performance.sequential import as_if_concurrent
-    from penstock.policies import POLICIES
+    from penstock.policies import POLICIES, busy_up_to
     from penstock.stores.snapshot import decision_json, read_snapshot
 
     read = read_snapshot(_text(snapshot))
     chosen = POLICIES.create(policy, _own(policy, read.options))
     vetting = chain() if guards else ()
-    observation = as_if_concurrent(read.observation)
+    observation = as_if_concurrent(read.observation, busy_up_to(chosen))
     try:
         decision = think(chosen, vetting, observation, fresh=len(observation.samples))
     except Exception as error:  # as in the loop: whatever fails in a policy, the user gets one sentence

@@ -28,7 +28,7 @@ from penstock.model import (
     Worker,
 )
 from penstock.performance.sequential import ConcurrentView
-from penstock.policies import Policy, State
+from penstock.policies import Policy, State, busy_up_to
 
 log = logging.getLogger("penstock")
 
@@ -57,7 +57,10 @@ class Settings:
 
 @dataclass
 class Loop:
-    """Steers one job. Whatever goes wrong inside becomes a hold with its reason; the loop goes on."""
+    """Steers one job. Whatever goes wrong inside becomes a hold with its reason; the loop goes on.
+
+    `view` is what policies see of a job whose operators run sequentially, and knows what its batches cost.
+    """
 
     topology: Topology
     slo: Slo
@@ -78,7 +81,7 @@ class Loop:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
         self._unseen = 0  # how many of the newest samples nobody has learnt from yet
         sequential = self.execution is Execution.SEQUENTIAL
-        self._view = ConcurrentView(self.slo, self.trigger_seconds) if sequential else None
+        self.view = ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy)) if sequential else None
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
         self._history: deque[Cycle] = deque(maxlen=max(needed, self.settings.remembered_cycles))
         self._deadline = Deadline(self.settings.policy_limit_seconds)
@@ -176,8 +179,8 @@ class Loop:
         """
         newest = self._samples[-1].end if self._samples else -math.inf
         fresh = [sample for sample in measured if sample.end > newest]
-        if self._view is not None:
-            fresh = [self._view.of(sample) for sample in fresh]
+        if self.view is not None:
+            fresh = [self.view.of(sample) for sample in fresh]
         return [sample for sample in fresh if not sample.warm_up]
 
     def _observe(self, t: float, plan: Plan) -> Observation:

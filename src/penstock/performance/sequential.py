@@ -4,46 +4,76 @@ In micro-batches the operators of a batch follow each other on the same slots. P
 run concurrently, each on slots of its own. They come to the right plan for a sequential job as well if every operator
 shows the time that all of them take together: an instance then has the rate that it reaches over the whole window. What
 the driver takes to plan and commit a batch counts too, and what every batch costs whatever its size: see `batch_cost`.
+
+What a batch costs is learnt from batches that are remembered (`batch_memory`). Where their costs change (`cusum`), the
+earlier ones are forgotten with the third that shows it, if they cost half as much again or more. Batches that take
+longer than they may are believed immediately: the load is never shown as less than they need at the least.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from penstock.model import Batch, Execution, FrozenMap, Observation, Sample, Slo
-from penstock.performance.batch_cost import batch_seconds, fit
+from penstock.performance.batch_cost import CostEstimate, Load, batch_seconds, fit, least_load
+from penstock.performance.batch_memory import BatchMemory
+from penstock.performance.cusum import Cusum
 
-REMEMBERED_BATCHES = 100
-"""Enough batches to separate the cost of records from that of batches, few enough to follow a change of the job."""
 
-
-def as_if_concurrent(observation: Observation) -> Observation:
+def as_if_concurrent(observation: Observation, utilisation: float = 1.0) -> Observation:
     """The observation as policies see it: as it is, unless its operators run sequentially."""
     if observation.execution is not Execution.SEQUENTIAL:
         return observation
-    view = ConcurrentView(observation.slo)
+    view = ConcurrentView(observation.slo, utilisation=utilisation)
     return replace(observation, samples=tuple(view.of(sample) for sample in observation.samples))
 
 
 class ConcurrentView:
-    """Shows samples of a sequential job as if its operators ran concurrently. It remembers what batches cost."""
+    """Shows samples of a sequential job as if its operators ran concurrently. It remembers what batches cost.
 
-    def __init__(self, slo: Slo, trigger_seconds: float = 0.0) -> None:
-        """A new batch begins every `trigger_seconds`; with 0, as soon as the one before it has ended."""
+    cost  what batches cost, as far as they tell; None until one was measured
+    load  what the newest window with records needs in slots, and how sure that is; None until there was one
+    """
+
+    def __init__(self, slo: Slo, trigger_seconds: float = 0.0, utilisation: float = 1.0) -> None:
+        """
+        trigger_seconds  a new batch begins every so often; 0: as soon as the one before it has ended
+        utilisation      how busy the policy lets slots be: the rest is its reserve
+        """
+        self.cost: CostEstimate | None = None
+        self.load: Load | None = None
         self._batch_seconds = batch_seconds(slo, trigger_seconds)
-        self._batches: deque[Batch] = deque(maxlen=REMEMBERED_BATCHES)
+        self._utilisation = utilisation
+        self._memory = BatchMemory()
+        self._cusum = Cusum()
 
     def of(self, sample: Sample) -> Sample:
         """The sample with the useful seconds that each operator would show. Call it once for each, oldest first."""
-        self._batches.extend(sample.batches or ())
-        useful = self._useful_seconds(sample)
+        batches = sample.batches or ()
+        # Tasks on executors that have just come are slow, which says nothing about later ones.
+        if batches and not (sample.warm_up and self.cost is not None):
+            self.cost = self._learn(batches, sample.end)
+        useful = self._useful_seconds(sample, batches)
         operators = {name: replace(each, useful_seconds=useful) for name, each in sample.operators.items()}
         return replace(sample, operators=FrozenMap(operators))
 
-    def _useful_seconds(self, sample: Sample) -> float | None:
+    def _learn(self, batches: Sequence[Batch], t: float) -> CostEstimate:
+        known = self.cost
+        for batch in batches:
+            self._memory.add(batch, t)
+            if lasted := self._cusum.add(known.miss(batch)) if known is not None else 0:
+                self._memory.keep_only(lasted)
+                known = fit(self._memory.batches())
+        return fit(self._memory.batches())
+
+    def _useful_seconds(self, sample: Sample, batches: Sequence[Batch]) -> float | None:
         measured = [operator.useful_seconds for operator in sample.operators.values()]
-        if not self._batches or not sample.throughput:
+        if self.cost is None or not self.cost.typical or not sample.throughput:
             return None if None in measured else sum(seconds for seconds in measured if seconds is not None)
-        slots = fit(self._batches).slots(sample.throughput, self._batch_seconds)
+        self.load = self.cost.load(sample.throughput, self._batch_seconds)
+        slots = self.load.to_plan_for(self._utilisation)
+        if batches and fmean([batch.seconds for batch in batches]) > self._batch_seconds:
+            slots = max(slots, least_load(batches, sample.throughput, self._batch_seconds))
         return sample.seconds * slots

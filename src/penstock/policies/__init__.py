@@ -17,7 +17,8 @@ class Policy(Protocol):
 
     `name` is the file's name; `source` says which paper and equations it follows; `measurements` is how many
     samples it needs of each decision interval; `actuation` is how the policy's own system changes a job, where its
-    paper says so: "live", "restart" (queues survive) or "lossy_restart" (queues are lost).
+    paper says so: "live", "restart" (queues survive) or "lossy_restart" (queues are lost). One that keeps a reserve
+    may say how busy it lets instances be, as `utilisation`: see `busy_up_to`.
     """
 
     name: ClassVar[str]
@@ -44,3 +45,12 @@ class Learner(Protocol):
 
 
 POLICIES: Catalog[Policy] = Catalog("policy", __name__)
+
+
+def busy_up_to(policy: Policy) -> float:
+    """How busy a policy lets instances be before it adds one: its `utilisation`; 1 if it has none.
+
+    The reserve above it also covers what is not known of the load: see `Load.to_plan_for` in `performance/batch_cost`.
+    """
+    utilisation: float = getattr(policy, "utilisation", 1.0)
+    return utilisation

@@ -48,6 +48,10 @@ class Threshold(Policy):
             raise InvalidValueError("low", f"must be between 0 and target ({self.target:g}), not {self.low!r}")
         check_number("backlog_growth", self.backlog_growth)
 
+    @property
+    def utilisation(self) -> float:
+        return self.high
+
     def decide(self, observation: Observation) -> Decision:
         topology, plan = observation.topology, observation.plan
         busy = {name: _busy(observation.latest, name) for name in topology.names}
