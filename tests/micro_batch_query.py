@@ -1,4 +1,4 @@
-"""A query that runs micro-batches back to back, reckoned from what its batches really cost: monitor, actuator and clock."""
+"""A query of micro-batches back to back, reckoned from what its batches cost. It is monitor, actuator and clock."""
 
 from __future__ import annotations
 

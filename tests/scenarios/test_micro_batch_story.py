@@ -14,7 +14,7 @@ from penstock.model import Cycle
 from penstock.performance.batch_cost import BatchCost
 from stories import mean
 
-MOSTLY_FIXED = BatchCost(fixed=0.37, per_record=8e-5, overhead=0.13)
+MOSTLY_FIXED = BatchCost(fixed=0.45, per_record=6e-5, overhead=0.045)
 ONLY_RECORDS = BatchCost(fixed=0.0, per_record=8e-3, overhead=0.13)
 TRUTH = MOSTLY_FIXED.slots(600, 5.0)
 EVERY_30_SECONDS = Steering(interval="30 s")
@@ -25,9 +25,7 @@ def query(
 ) -> MicroBatchQuery:
     """It begins with a batch as long as those that follow, unless there are records that waited."""
     alike = rate * (cost.overhead + cost.fixed / slots) / (1 - cost.per_record * rate / slots)
-    return MicroBatchQuery(
-        lambda t: cost, lambda t: rate, slots, noise, seed, alike if records is None else records
-    )  # fmt: skip
+    return MicroBatchQuery(lambda t: cost, lambda t: rate, slots, noise, seed, alike if records is None else records)
 
 
 def plans(cycles: list[Cycle]) -> list[int]:
@@ -43,6 +41,8 @@ def missed(cycles: list[Cycle]) -> int:
 def test_at_a_steady_load_far_inside_its_target_it_stays_as_it_is(noise: float, seed: int) -> None:
     job = query(MOSTLY_FIXED, slots=1, noise=noise, seed=seed)
     cycles = cycles_of(job, steered(job, EVERY_30_SECONDS), 3600)
+    assert abs(TRUTH - 0.13) < 0.005
+    assert sum(batch.useful_seconds for batch in job.ended) / job.t > 0.9  # of its one slot
     assert mean(cycles[-1].samples[-1].event_latency_ms) < 1_100
     assert set(plans(cycles)) == {1}
     assert {cycle.decision.wanted["job"] for cycle in cycles} == {1}
@@ -57,14 +57,14 @@ def test_what_the_first_batches_told_is_still_known_after_an_hour(seed: int) -> 
     assert len(job.ended) > 5_000
     assert loop.view is not None
     assert loop.view.load is not None
-    assert loop.view.load.slots == pytest.approx(TRUTH, rel=0.2)
+    assert loop.view.load.slots == pytest.approx(TRUTH, rel=0.3)  # that one batch is as noisy as any
     assert loop.view.load.high < 2 * TRUTH
 
 
 @pytest.mark.parametrize(("noise", "at_most"), [(0.0, 0.8 * 0.68), (0.02, 0.2), (0.1, 0.2), (0.3, 0.2)])
 @pytest.mark.parametrize("seed", range(3))
 def test_in_monitor_mode_a_light_load_does_not_look_like_a_heavy_one(noise: float, at_most: float, seed: int) -> None:
-    """A load that would fill 3 % of one executor. Its tiny batches keep 65 % of one busy, which is no more than possible.
+    """A load that would fill 3 % of one executor. Its tiny batches keep 65 % of one busy: that is the most it can need.
 
     Batches that do not differ at all cannot tell: policies are then shown that 65 % with their own reserve in it.
     """
@@ -95,7 +95,7 @@ def test_a_job_whose_cost_is_all_in_its_records_never_shrinks_below_its_need(slo
 
 @pytest.mark.parametrize("noise", [0.02, 0.1, 0.2])
 def test_a_job_that_is_far_too_large_shrinks_to_what_it_needs(noise: float) -> None:
-    """Each step makes larger batches, which tell more: it needs 1.25 slots and has 10 that are busy for the most part."""
+    """It needs 1.24 slots and has 10 that are mostly busy. Each step makes larger batches, and they tell more."""
     cost = BatchCost(fixed=3.7, per_record=8e-4, overhead=0.1)
     job = query(cost, slots=10, noise=noise)
     cycles = cycles_of(job, steered(job, EVERY_30_SECONDS), 7200)

@@ -44,8 +44,11 @@ CAUTION = 2.0
 """Standard errors between what a record costs by the best estimate and what is just still likely."""
 
 USUAL_NOISE, USUAL_WEIGHT = 0.05, 2
-"""Before anything was measured, batches are taken to miss by this share of their cost. That counts as this many batches:
-three batches that lie on a line by chance do not prove that there is no noise."""
+"""Before anything was measured, batches are taken to miss by this share of their cost, and that counts as this many
+batches: three that lie on a line by chance do not prove that there is no noise."""
+
+LEAST_RECORDS = 1e-3
+"""Fewer are none: records are whole, and a quotient of nearly nothing is not finite."""
 
 NOTICEABLE = 0.1
 """A batch that misses by less than this share of its cost does not contradict the others, however exact those are."""
@@ -163,7 +166,7 @@ def fit(batches: Collection[Batch]) -> CostEstimate:
     >>> round(alike.cheap.per_record, 5), round(alike.best.per_record, 5), round(alike.dear.per_record, 5)
     (0.0, 0.055, 0.11)
     """
-    sizes, costs = [each.records for each in batches], [each.useful_seconds for each in batches]
+    sizes, costs = [_counted(each.records) for each in batches], [each.useful_seconds for each in batches]
     overhead = median([max(0.0, each.seconds - each.stage_seconds) for each in batches])
     typical = median(sizes) or fmean(sizes)
     weights = [_noisiness(n, typical) ** -2 for n in sizes]
@@ -185,6 +188,10 @@ def fit(batches: Collection[Batch]) -> CostEstimate:
     return CostEstimate(best, cheap, dear, noise, typical)
 
 
+def _counted(records: float) -> float:
+    return records if records >= LEAST_RECORDS else 0.0
+
+
 def _noisiness(records: float, typical: float) -> float:
     """The noise of a batch of so many records, as a multiple of that of a typical one."""
     return (1 + records / typical) / 2 if typical else 1.0
@@ -197,7 +204,7 @@ def least_load(batches: Sequence[Batch], rate: float, batch_seconds: float) -> f
     1.111
     """
     overhead = median([max(0.0, each.seconds - each.stage_seconds) for each in batches])
-    cost, records = fmean([each.useful_seconds for each in batches]), fmean([each.records for each in batches])
+    cost, records = fmean([b.useful_seconds for b in batches]), fmean([_counted(b.records) for b in batches])
     all_fixed = BatchCost(cost, 0.0, overhead).slots(rate, batch_seconds)
     return min(all_fixed, BatchCost(0.0, cost / records, overhead).slots(rate, batch_seconds)) if records else all_fixed
 

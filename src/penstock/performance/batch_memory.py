@@ -1,8 +1,8 @@
 """The batches that tell what a batch costs: the newest ones, and of older ones some of every size.
 
-A steady load makes batches that are alike, and a hundred of them pass in a minute. What tells the cost of records from
-that of batches is those of another size: after the start, in a surge, at night. So a few of each size, in powers of two,
-are kept for a day, in which most loads come round.
+A steady load makes batches that are alike, and a hundred of them pass in a minute. Those of another size, after the
+start, in a surge, at night, tell the cost of records from that of batches. So a few of each size, in powers of two, are
+kept for a day, in which most loads come round.
 """
 
 from __future__ import annotations
