@@ -20,7 +20,8 @@ KEPT_SECONDS = 86_400.0
 
 
 class BatchMemory:
-    """
+    """Remembers batches, and forgets those that tell nothing new.
+
     >>> memory = BatchMemory()
     >>> for t in range(500):
     ...     memory.add(Batch(records=3000 if t < 2 else 300, seconds=1, useful_seconds=1, stage_seconds=1), t)
