@@ -128,7 +128,7 @@ class ExecutorSlots(SlotSupplier):
     def require(self, slots: int) -> None:
         """Request executors and wait for them. If not all come in time, those that came stay."""
         if slots > self.most_slots() and self._bounds is not None:
-            limit = f"`executors` allows at most {self.most} executors of {self.slots_each} slots each"
+            limit = f"`executors` allows at most {self.most}, with {self.slots_each} slots each"
             raise NotEnoughSlotsError(slots, self.most_slots(), limit)
         total = max(math.ceil(slots / self.slots_each), self.executors_for(self.slots()))
         try:
