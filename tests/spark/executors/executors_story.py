@@ -228,7 +228,7 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
     load = NumberedLoad(servers, topic, CALM)
     with story.start(checkpoint=str(folder / "checkpoint"), on_cycle=on_cycle, **OPTIONS) as job:
         changes = trace(job)
-        see("records flow", lambda: story.account(load.sent).missing < load.sent)
+        see("records flow", lambda: story.account(sent := load.sent).missing < sent)
         reached("calm", 1)
         known = {executor.id for executor in executors.present()}
         load.rate = SURGE
