@@ -64,8 +64,7 @@ class Account:
 
 
 def account(sent: int, arrived: Counter[int]) -> Account:
-    assert arrived.keys() <= set(range(sent))
-    return Account(sent - len(arrived), arrived.total() - len(arrived))
+    return Account(sum(number not in arrived for number in range(sent)), arrived.total() - len(arrived))
 
 
 def number(value: str) -> int:
