@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from penstock.model import Actuation, Execution, Plan, Sample, Topology
 from penstock.spark.engine import SparkEngine
-from penstock.spark.executors.slots import NotEnoughSlotsError, SlotSupplier
+from penstock.spark.executors.slots import Holders, NotEnoughSlotsError, SlotSupplier
 
 SLOTS_EACH = 4
 
@@ -40,7 +40,7 @@ class RecordedSlots(SlotSupplier):
         if slots > self.slots():
             raise NotEnoughSlotsError(slots, self.slots(), "no worker is free")
 
-    def give_back(self, slots: int, holders: Collection[str] = ()) -> None:
+    def give_back(self, slots: int, holders: Holders = tuple) -> None:
         self.calls.append(("give_back", slots))
         if self.breaks:
             raise OSError("nobody listens")

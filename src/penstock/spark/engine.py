@@ -138,7 +138,7 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
     def _give_back(self, slots: int) -> None:
         """If this fails, the job runs on and pays for more."""
         try:
-            self.slots.give_back(slots, self._state_holders())
+            self.slots.give_back(slots, self._state_holders)
         except Exception as error:
             log.warning("executors could not be released: %s", sentence(error))
 

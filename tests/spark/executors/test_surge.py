@@ -69,3 +69,11 @@ def test_slots_are_there_before_the_plan_that_needs_them_and_leave_after_the_pla
     assert shrunk
     assert all(change["began"] >= change["after"] for change in grown)
     assert all(change["ended"] >= change["before"] for change in shrunk)
+
+
+def test_more_than_the_application_may_have_is_refused(story: dict[str, Any]) -> None:
+    assert story["refused"]["most"] == "executors must be at most 3: spark.cores.max has room for no more"
+    if "plan" in story["refused"]:  # operators that run concurrently cannot run on fewer slots
+        assert story["refused"]["plan"] == (
+            "the plan needs 5 slots, but only 2 are available: `executors` allows at most 1, with 2 slots each"
+        )

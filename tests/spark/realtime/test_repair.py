@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from penstock.spark.realtime.repair import FAILURES_IN_A_ROW, Repair
+from penstock.spark.realtime.repair import FAILURES_IN_A_ROW, SLOTS_SECONDS, Repair
 
 
 class Query:
@@ -31,3 +31,13 @@ def test_a_segment_that_only_fails_is_given_up() -> None:
         repair.is_due(1e9)
         assert repair.failures == failure
     assert repair.is_given_up
+
+
+def test_a_segment_waits_for_the_slots_of_a_lost_executor_without_failing_but_not_for_ever() -> None:
+    repair = Repair(cast("Any", Query()))
+    assert repair.waits_for_slots(0.0, enough=False)
+    assert repair.waits_for_slots(SLOTS_SECONDS - 1, enough=False)
+    assert not repair.waits_for_slots(SLOTS_SECONDS, enough=True)
+    assert repair.waits_for_slots(SLOTS_SECONDS + 1, enough=False), "another one was lost"
+    assert not repair.waits_for_slots(2 * SLOTS_SECONDS + 1, enough=False)
+    assert repair.failures == 0

@@ -37,9 +37,9 @@ class ExecutorLimit(Guard):
         )  # fmt: skip
         if plan.parallelism == asked.parallelism:
             return replace(decision, plan=plan)
-        taken = f", of which {others} are not for instances" if others else ""
+        taken = f", of which readers and shuffles take {others}" if others else ""
         excuse = f", and even the minima need {least}" if (least := self.slots_needed(plan)) > most else ""
-        text = f"the most executors have {most} slots{taken}{excuse}: {_instances(asked, plan)}"
+        text = f"the most executors ({plan.executors}) have {most} slots{taken}{excuse}: {_instances(asked, plan)}"
         return decision.vetted(self.name, ReasonCode.QUOTA, text, plan)
 
     def _with_executors(self, plan: Plan) -> Plan:

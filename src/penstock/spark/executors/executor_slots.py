@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from penstock.control.clock import WallClock
 from penstock.model.errors import InvalidValueError, PenstockError, check_whole
 from penstock.spark.executors.bounds import Bounds
 from penstock.spark.executors.core_seconds import ExecutorBill, ExecutorCost
-from penstock.spark.executors.slots import NotEnoughSlotsError, SlotSupplier
+from penstock.spark.executors.slots import Holders, NotEnoughSlotsError, SlotSupplier
 
 WAIT_SECONDS = 120.0
 LOOK_SECONDS = 0.2
@@ -63,7 +63,7 @@ class ExecutorSlots(SlotSupplier):
         *,
         bounds: Bounds | None = None,
         wait_seconds: float = WAIT_SECONDS,
-        holders: Callable[[], Collection[str]] = tuple,
+        holders: Holders = tuple,
     ) -> None:
         """
         bounds        the fewest and the most executors; None: one, and as many as the configuration allows
@@ -128,7 +128,7 @@ class ExecutorSlots(SlotSupplier):
     def require(self, slots: int) -> None:
         """Request executors and wait for them. If not all come in time, those that came stay."""
         if slots > self.most_slots() and self._bounds is not None:
-            limit = f"`executors` allows at most {self.most} executors of {self.slots_each} slots each"
+            limit = f"`executors` allows at most {self.most}, with {self.slots_each} slots each"
             raise NotEnoughSlotsError(slots, self.most_slots(), limit)
         total = max(math.ceil(slots / self.slots_each), self.executors_for(self.slots()))
         try:
@@ -138,12 +138,12 @@ class ExecutorSlots(SlotSupplier):
             self.request(max(self.fewest, self.executors()))
             raise NotEnoughSlotsError(slots, self.slots(), str(error)) from error
 
-    def give_back(self, slots: int, holders: Collection[str] = ()) -> None:
+    def give_back(self, slots: int, holders: Holders = tuple) -> None:
         """Decommission the executors beyond: idle ones without state or cached data first. The fewest stay."""
         total, there = self.executors_for(slots), self.present()
         if len(there) <= total == self.requested:
             return
-        leaving = leave_first(there, {*holders, *self._holders()})[: max(0, len(there) - total)]
+        leaving = leave_first(there, {*holders(), *self._holders()})[: max(0, len(there) - total)]
         self.request(total)  # first, or the cluster would replace those who leave
         no_host = getattr(getattr(self._jvm.scala, "None$"), "MODULE$")  # its worker stays
         why = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("Penstock needs fewer", no_host)

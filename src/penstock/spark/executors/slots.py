@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from penstock.model import PenstockError
 from penstock.spark.executors.core_seconds import ExecutorBill
+
+Holders = Callable[[], Collection[str]]
+"""Tells the ids of executors that hold something, such as state."""
 
 
 class NotEnoughSlotsError(PenstockError):
@@ -50,8 +53,8 @@ class SlotSupplier(ABC):
         """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be."""
 
     @abstractmethod
-    def give_back(self, slots: int, holders: Collection[str] = ()) -> None:
-        """Release what there is beyond as many slots; `holders` are executors with state, the last to be released."""
+    def give_back(self, slots: int, holders: Holders = tuple) -> None:
+        """Release what there is beyond as many slots; `holders` says which executors are the last to be released."""
 
     @abstractmethod
     def cancel(self) -> None:
@@ -84,7 +87,7 @@ class FixedSlots(SlotSupplier):
         if slots > (there := self.slots()):
             raise NotEnoughSlotsError(slots, there)
 
-    def give_back(self, slots: int, holders: Collection[str] = ()) -> None: ...
+    def give_back(self, slots: int, holders: Holders = tuple) -> None: ...
 
     def cancel(self) -> None: ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -164,7 +164,8 @@ class SegmentQuery:
             stamped = stamp(source.created, now(self._spark))
             if self._meter is not None:
                 stamped = F.when(self._meter.chosen(self._spark), stamped)
-            return source.stream(self._spark).withColumn(STAMP, stamped)
+            everything = replace(source, max_records_per_batch=None)  # Spark refuses a limit in real time
+            return everything.stream(self._spark).withColumn(STAMP, stamped)
         return unpacked(source.reader(self._spark, self.wiring.reads).load(), self.wiring.schema)
 
     def _messages(self, frame: DataFrame) -> DataFrame:

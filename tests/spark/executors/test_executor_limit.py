@@ -1,0 +1,105 @@
+"""Plans stay inside the executors that a job may have, and say how many they take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock import Slo
+from penstock.guards._limits import inside
+from penstock.model import Decision, Execution, Observation, Operator, Plan, ReasonCode, Topology
+from penstock.spark.executors.executor_limit import ExecutorLimit
+from recorded_slots import SLOTS_EACH, RecordedSlots
+
+OTHERS = 3
+"""Slots for readers and shuffles."""
+
+JOB = Topology((Operator("split", max=20), Operator("count", max=20)))
+
+
+def limit(execution: Execution, most: int = 3, others: int = OTHERS) -> ExecutorLimit:
+    return ExecutorLimit(RecordedSlots(most), lambda plan: execution.slots(plan) + others)
+
+
+def vetted(plan: Plan, execution: Execution, topology: Topology = JOB, most: int = 3, others: int = OTHERS) -> Decision:
+    now = Plan.smallest(topology)
+    seen = Observation(t=0.0, topology=topology, slo=Slo(), plan=now, samples=(), execution=execution)
+    return limit(execution, most, others).vet(Decision.move(now, plan, "it must be"), seen)
+
+
+@pytest.mark.parametrize(("split", "executors"), [(1, 2), (4, 2), (5, 3), (8, 3)])
+def test_a_plan_that_fits_gets_the_executors_that_it_needs(split: int, executors: int) -> None:
+    plan = Plan({"split": split, "count": 1}, executors=1)
+    decision = vetted(plan, Execution.CONCURRENT)
+    assert decision.plan == Plan(plan.parallelism, executors)
+    assert decision.verdicts == ()
+
+
+def test_a_plan_that_needs_more_is_cut_and_that_is_said() -> None:
+    decision = vetted(Plan({"split": 6, "count": 12}), Execution.CONCURRENT)
+    assert decision.plan == Plan({"split": 3, "count": 6}, executors=3)
+    [verdict] = decision.verdicts
+    assert (verdict.guard, verdict.reason.code) == ("executors", ReasonCode.QUOTA)
+    assert verdict.reason.text == (
+        "the most executors (3) have 12 slots, of which readers and shuffles take 3: "
+        "split 3 instead of 6, count 6 instead of 12"
+    )
+
+
+def test_operators_that_share_their_slots_are_each_as_wide_as_these_allow() -> None:
+    decision = vetted(Plan({"split": 6, "count": 16}), Execution.SEQUENTIAL, others=0)
+    assert decision.plan == Plan({"split": 6, "count": 12}, executors=3)
+
+
+def test_minima_that_need_more_than_there_may_be_are_the_plan_and_that_is_said() -> None:
+    job = Topology((Operator("split", min=8), Operator("count", min=7)))
+    decision = vetted(Plan({"split": 9, "count": 9}), Execution.CONCURRENT, job)
+    assert decision.plan == Plan({"split": 8, "count": 7}, executors=3)
+    assert ", and even the minima need 18: " in decision.verdicts[0].reason.text
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> tuple[Topology, Plan]:
+    """A graph of operators, some of them tied, and a plan for it."""
+    names = [f"operator {number}" for number in range(draw(st.integers(1, 6)))]
+    tie, low = st.sampled_from([None, None, "state"]), st.integers(1, 3)
+    operators = tuple(
+        Operator(name, min=(least := draw(low)), max=least + draw(st.integers(3, 20)), tie=draw(tie)) for name in names
+    )
+    edges = tuple((a, b) for a, b in pairwise(names) if draw(st.booleans()))
+    return Topology(operators, edges), Plan({name: draw(st.integers(1, 30)) for name in names})
+
+
+@given(jobs(), st.sampled_from(Execution), st.integers(1, 12), st.integers(0, 5))
+def test_whatever_is_wanted_fits_into_the_most_executors_or_is_the_smallest_plan(
+    job: tuple[Topology, Plan], execution: Execution, most: int, others: int
+) -> None:
+    topology, wanted = job
+    asked = inside(wanted, topology)
+    decision = vetted(asked, execution, topology, most, others)
+    plan, needed = decision.plan, execution.slots(decision.plan) + others
+    assert plan == vetted(asked, execution, topology, most, others).plan
+    assert plan.executors == min(most, max(1, -(-needed // SLOTS_EACH)))
+    assert all(plan[name] <= asked[name] for name in topology.names)
+    assert inside(plan, topology) == plan
+    if needed > most * SLOTS_EACH:
+        assert plan.parallelism == inside(Plan.smallest(topology), topology).parallelism
+    if plan.parallelism == asked.parallelism:
+        assert decision.verdicts == ()
+        return
+    [verdict] = decision.verdicts
+    assert verdict.reason.code is ReasonCode.QUOTA
+    if execution is Execution.CONCURRENT and needed <= most * SLOTS_EACH:
+        # Nobody lacks an instance that there would be room for.
+        tied = {name: [o.name for o in topology.operators if o.tie and o.tie == topology[name].tie] or [name]
+                for name in topology.names}  # fmt: skip
+        spare = most * SLOTS_EACH - needed
+        assert all(len(tied[name]) > spare for name in topology.names if plan[name] < asked[name])
+
+
+def test_a_vetted_plan_passes_as_it_is() -> None:
+    cut = vetted(Plan({"split": 6, "count": 12}), Execution.CONCURRENT).plan
+    assert vetted(cut, Execution.CONCURRENT).plan == cut
