@@ -18,9 +18,10 @@ from typing import Unpack
 
 from pyspark.sql import SparkSession
 
-from penstock.control.assembly import Steering, SteeringOptions
+from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
 from penstock.model import Cycle, Plan, Slo, duration
 from penstock.model.errors import check_choice
+from penstock.model.keywords import knows_its_keywords
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
@@ -35,6 +36,7 @@ DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
 class Pipeline(Graph):
     """A job under construction. Nothing runs before `run` or `start`."""
 
+    @knows_its_keywords(OPTIONS)
     def start(
         self,
         spark: SparkSession,
@@ -74,6 +76,7 @@ class Pipeline(Graph):
         made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds, slots=slots)
         return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
+    @knows_its_keywords(OPTIONS)
     def run(
         self,
         spark: SparkSession,
