@@ -25,6 +25,7 @@ from penstock.model.keywords import knows_its_keywords
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
+from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
@@ -71,6 +72,7 @@ class Pipeline(Graph):
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
         self.topology()
+        check_topics(self.source, [outlet.sink for outlet in self.outlets])
         slots = supplier(spark, executors, wait)
         kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
         made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds, slots=slots)
