@@ -76,7 +76,10 @@ def test_one_snapshot_serves_every_policy_so_the_options_of_others_are_left_out(
         assert outcome.code == 0
     outcome = penstock("decide", "--policy", "ds2", "-", stdin=json.dumps(snapshot(options={"alhpa": 0.8})))
     assert outcome.code == 2
-    assert outcome.err == "penstock: policy ds2: option 'alhpa' is not known. There is: utilisation\n"
+    assert outcome.err == (
+        "penstock: policy ds2: option 'alhpa' is not known. There is: utilisation "
+        "(`penstock policies` says what each does)\n"
+    )
 
 
 def test_guards_speak_only_when_asked(penstock: Command) -> None:

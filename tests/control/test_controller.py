@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from loop_fakes import LARGE, SMALL, a_loop
+from loop_fakes import LARGE, SMALL, a_loop, code, sample
+from penstock.control import controller as controller_module
 from penstock.control.controller import Controller
 from penstock.control.loop import Loop, Settings
-from penstock.model import Cycle
+from penstock.model import Cycle, ReasonCode, Sample
 
 LIMIT_SECONDS = 30.0
 FAST = Settings(interval_seconds=0.01)
@@ -45,6 +46,51 @@ def test_it_decides_again_and_again_until_it_is_stopped() -> None:
     assert len(controller.decision_ms) >= 5
 
 
+class Warming:
+    """A monitor whose first looks show nothing, then a job that warms up, then the first window that counts."""
+
+    def __init__(self) -> None:
+        self.readings = [[], [sample(0, warm_up=True)], [], [sample(10)]]
+        self.looks = 0
+
+    def read(self) -> list[Sample]:
+        self.looks += 1
+        return self.readings.pop(0) if self.readings else []
+
+
+def test_the_first_decision_comes_with_the_first_window_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(controller_module, "LOOK_SECONDS", 0.001)
+    monitor, decided = Warming(), threading.Event()
+    cycles: list[Cycle] = []
+
+    def listen(cycle: Cycle) -> None:
+        cycles.append(cycle)
+        decided.set()
+
+    controller = Controller(a_loop(monitor=monitor, settings=Settings(interval_seconds=3_600)), listen)
+    controller.start()
+    wait(decided)  # nobody waits for the hour
+    controller.stop()
+    assert [code(cycle) for cycle in cycles] == [ReasonCode.SCALE_UP]
+    assert cycles[0].samples == (sample(0, warm_up=True), sample(10))  # what was seen meanwhile is recorded
+    assert monitor.looks == 5  # four before the cycle, and its own: none while it waits for the next one
+
+
+def test_a_job_that_shows_nothing_is_said_to_after_each_interval() -> None:
+    listener, enough = after(cycles=3)
+    cycles: list[Cycle] = []
+
+    def listen(cycle: Cycle) -> None:
+        cycles.append(cycle)
+        listener(cycle)
+
+    controller = Controller(a_loop(readings=[], settings=FAST), listen)
+    controller.start()
+    wait(enough)
+    controller.stop()
+    assert {code(cycle) for cycle in cycles} == {ReasonCode.MISSING_METRICS}
+
+
 class Breaks:
     """A loop that fails in its first cycles, then recovers, then fails again."""
 
@@ -53,6 +99,9 @@ class Breaks:
         self.failures = failures
         self.calls = 0
         self.called = threading.Event()
+
+    def has_news(self) -> bool:
+        return True
 
     def run_once(self) -> Cycle:
         self.calls += 1
@@ -75,6 +124,9 @@ class Hangs:
     def __init__(self) -> None:
         self.settings = FAST
         self.free = threading.Event()
+
+    def has_news(self) -> bool:
+        return True
 
     def run_once(self) -> Cycle:
         self.free.wait(LIMIT_SECONDS)

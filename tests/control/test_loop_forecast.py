@@ -85,8 +85,8 @@ def test_a_policy_sees_the_rate_expected_and_how_far_off_it_has_been() -> None:
 
 
 def test_a_window_shown_twice_is_learnt_once() -> None:
-    shown = forecasts(window(0, 100), window(1, 140), window(1, 140), window(0, 100))
-    assert shown[1:] == [Forecast("last", 140, 40)] * 3
+    shown = forecasts(window(0, 100), window(1, 140), window(1, 140), window(0, 100), window(2, 140))
+    assert shown[1:] == [Forecast("last", 140, 40), Forecast("last", 140, 20)]
 
 
 def test_nothing_is_learnt_from_a_window_without_a_rate_or_on_a_change() -> None:

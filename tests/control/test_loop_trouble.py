@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from loop_fakes import LARGE, SMALL, BrokenStore, Hangs, Job, Wants, a_loop, code, sample
+from loop_fakes import LARGE, SMALL, BrokenStore, Hangs, Job, Ticks, Wants, a_loop, code, sample
 from penstock.control.loop import Loop, Settings
 from penstock.model import (
     Mode,
@@ -75,8 +75,15 @@ def test_stale_metrics_scale_nothing() -> None:
     loop = a_loop(readings=[[sample(0)]], actuator=Job(), mode=Mode.MONITOR)
     # The window ended at 10; each cycle is ten seconds later, and three intervals are too old.
     codes = [code(loop.run_once()) for _ in range(5)]
-    assert codes == [ReasonCode.SCALE_UP] * 4 + [ReasonCode.STALE_METRICS]
+    assert codes == [ReasonCode.SCALE_UP, *[ReasonCode.NO_NEW_WINDOW] * 3, ReasonCode.STALE_METRICS]
     assert loop.run_once().decision.reason.text == "the newest measurement is 50 s old"
+
+
+def test_a_window_is_not_stale_before_the_next_ones_could_have_ended() -> None:
+    clock = Ticks()
+    loop = a_loop(readings=[[sample(0)]], settings=Settings(interval_seconds=1, policy_limit_seconds=None), clock=clock)
+    codes = [code(loop.run_once()) for _ in range(5)]  # its ten seconds are longer than three intervals
+    assert codes == [ReasonCode.SCALE_UP, *[ReasonCode.NO_NEW_WINDOW] * 3, ReasonCode.STALE_METRICS]
 
 
 def test_warm_up_windows_are_left_out() -> None:

@@ -195,6 +195,10 @@ def test_an_unknown_guard_and_an_unknown_option_are_refused_by_name() -> None:
         chain({"patiense": {}})
     with pytest.raises(InvalidValueError, match="guard patience: option 'minutes' is not known"):
         chain({"patience": {"minutes": 5}})
+    with pytest.raises(InvalidValueError, match="guards must be the options of guards by name, not 'patience'"):
+        chain("patience")  # type: ignore[arg-type]
+    with pytest.raises(InvalidValueError, match="guard patience must be options by name, a guard or None, not 60"):
+        chain({"patience": 60})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(("interval", "cycles"), [(60.0, 31), (7.0, 259)])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -131,8 +132,33 @@ def test_a_key_that_is_not_a_column_is_refused(spark: SparkSession) -> None:
 
 
 def test_a_function_that_fails_names_its_operator(spark: SparkSession) -> None:
-    with pytest.raises(InvalidValueError, match=r"operator a fails on its input: .*nothing_here"):
-        tried(spark, lambda frame: frame.select("nothing_here"))
+    with pytest.raises(InvalidValueError, match=r"operator a fails on its input: .*nothing_at_all"):
+        tried(spark, lambda frame: frame.selectExpr("nothing_at_all(value)"))
+    with pytest.raises(InvalidValueError, match=r"operator a fails on its input: ZeroDivisionError: .*zero$"):
+        tried(spark, lambda frame: frame.limit(1 // 0))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda frame: frame.select("valeu"),
+        lambda frame: frame.where("valeu is null"),
+        lambda frame: frame.select(frame["valeu"]),
+        lambda frame: frame.select(frame.valeu),
+    ],
+)
+def test_an_unknown_column_is_one_sentence_and_nothing_else(
+    spark: SparkSession, use: Callable[[DataFrame], DataFrame], capfd: pytest.CaptureFixture[str]
+) -> None:
+    capfd.readouterr()
+    with pytest.raises(InvalidValueError) as refused:
+        tried(spark, use)
+    assert str(refused.value) == (
+        "operator a uses the column 'valeu', which is not there, did you mean 'value'? Its input has: key, value, "
+        "topic, partition, offset, timestamp, stamp"
+    )
+    assert capfd.readouterr() == ("", "")
+    assert not PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled  # it is muted for the dry run only
 
 
 def test_a_function_must_return_a_frame(spark: SparkSession) -> None:

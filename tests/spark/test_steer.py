@@ -86,6 +86,16 @@ def test_a_plan_of_another_job_is_refused_before_anything_is_written(tmp_path: P
     assert not (tmp_path / "new").exists()
 
 
+def test_a_plan_beyond_the_bounds_of_an_operator_is_refused_before_slots_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        first_plan(tmp_path / "new", Plan({"only": 9}))
+    text = "plan: operator only must have from 2 (its min) to 8 (its max) instances, not 9"
+    assert str(refused.value) == text
+    with pytest.raises(InvalidValueError, match="not 1"):
+        first_plan(tmp_path / "new", Plan({"only": 1}))
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_start_that_fails_closes_the_store(tmp_path: Path) -> None:
     class Closable(MemoryStore):
         closed = False

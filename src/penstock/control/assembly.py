@@ -24,6 +24,9 @@ DEFAULT_POLICY, DEFAULT_OPTIONS = "ds2", {"utilisation": 0.8}
 
 POLICY_LIMIT_SECONDS = 10.0
 
+OPTIONS = "docs/reference/options.md"
+"""Where a user reads what the keywords mean."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Steering:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -18,9 +19,15 @@ log = logging.getLogger("penstock")
 SLOW_INTERVALS = 5
 """A cycle that takes this many intervals, and a minute at least, is said to hang."""
 
+LOOK_SECONDS = 0.5
+"""How often to look for the first window that counts."""
+
 
 class Controller:
-    """Runs one cycle every `loop.settings.interval_seconds`, and calls `on_cycle` with it."""
+    """Runs one cycle every `loop.settings.interval_seconds`, and calls `on_cycle` with it.
+
+    The first decision does not wait for the end of an interval: it comes with the first window that counts.
+    """
 
     def __init__(self, loop: Loop, on_cycle: Callable[[Cycle], None] = lambda cycle: None) -> None:
         self.loop = loop
@@ -30,6 +37,7 @@ class Controller:
         self._on_cycle = on_cycle
         self._stopped = threading.Event()
         self._cycle_over = threading.Event()
+        self._had_news = False
         self._complained = False
         self._logging = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="penstock-controller", daemon=True)
@@ -53,11 +61,22 @@ class Controller:
 
     def _run(self) -> None:
         try:
-            while not self._stopped.wait(self.interval_seconds):
+            while self._wait_for_the_next_cycle():
                 self._cycle()
                 self._cycle_over.set()
         except BaseException as error:  # sys.exit() in a policy of the user's, say
             self._complain(f"the controller has ended ({sentence(error)}); the job runs on with its last plan")
+
+    def _wait_for_the_next_cycle(self) -> bool:
+        """Wait until it is due; False if the controller was stopped meanwhile."""
+        due = time.monotonic() + self.interval_seconds
+        while not self._had_news:
+            if self._stopped.wait(min(LOOK_SECONDS, max(0.0, due - time.monotonic()))):
+                return False
+            self._had_news = self.loop.has_news()
+            if self._had_news or time.monotonic() >= due:
+                return True
+        return not self._stopped.wait(self.interval_seconds)
 
     def _cycle(self) -> None:
         try:

@@ -38,7 +38,7 @@ class Settings:
     """How the loop runs, apart from what it steers.
 
     interval_seconds      from one decision to the next; the horizon of a forecast
-    stale_after_seconds   metrics older than this scale nothing; None: three intervals
+    stale_after_seconds   metrics older than this scale nothing; None: three intervals, or three windows if that is more
     policy_limit_seconds  how long a policy may think; None: as long as it likes
     remembered_samples    length of the window that policies see
     remembered_cycles     length of the window that guards see; longer if one of them looks further back
@@ -50,9 +50,11 @@ class Settings:
     remembered_samples: int = 120
     remembered_cycles: int = 120
 
-    @property
-    def stale_after(self) -> float:
-        return 3 * self.interval_seconds if self.stale_after_seconds is None else self.stale_after_seconds
+    def stale_after(self, window: Sample) -> float:
+        """The age at which this window is too old."""
+        if self.stale_after_seconds is not None:
+            return self.stale_after_seconds
+        return 3 * max(self.interval_seconds, window.seconds)
 
 
 @dataclass
@@ -79,7 +81,8 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
-        self._unseen = 0  # how many of the newest samples nobody has learnt from yet
+        self._unseen = 0  # how many of the newest samples no decision rests on yet
+        self._measured: tuple[Sample, ...] = ()  # since the last cycle
         sequential = self.execution is Execution.SEQUENTIAL
         self.view = ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy)) if sequential else None
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
@@ -98,6 +101,19 @@ class Loop:
             samples=samples, applied=applied, problem=problem,
         ))  # fmt: skip
 
+    def has_news(self) -> bool:
+        """Whether a window that counts has ended since the last decision, so that the next one can rest on it.
+
+        A monitor that fails has no news: the next cycle reads it again, and says what is wrong.
+        """
+        if self.mode is Mode.OFF:
+            return False
+        try:
+            self._look()
+        except Exception:
+            log.debug("the monitor failed", exc_info=True)
+        return self._unseen > 0
+
     def resume(self) -> Plan | None:
         """Take up where an earlier process stopped: its window, its models; returns its plan, if there is one.
 
@@ -112,7 +128,8 @@ class Loop:
             return None
         if not cycles or cycles[-1].before.parallelism.keys() != set(self.topology.names):
             return None
-        self._history.extend(c for c in cycles if c.before.parallelism.keys() == set(self.topology.names))
+        cycles_of_this_job = (c for c in cycles if c.before.parallelism.keys() == set(self.topology.names))
+        self._history.extend(filter(_decides, cycles_of_this_job))
         samples = self._analyse([sample for cycle in self._history for sample in cycle.samples])
         self._samples.extend(samples)
         if self.forecaster is not None:
@@ -144,20 +161,19 @@ class Loop:
         if trouble is not None:
             return hold(ReasonCode.MONITOR_FAILED, trouble)
         try:
-            measured = tuple(self.monitor.read())
-            fresh = self._analyse(measured)
+            self._look()
         except Exception as error:
             return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {sentence(error)}")
-        samples = measured
-        self._samples.extend(fresh)
-        self._unseen = min(self._unseen + len(fresh), len(self._samples))
+        samples, self._measured = self._measured, ()
         if samples and all(sample.warm_up for sample in samples):
             return hold(ReasonCode.WARMING_UP, "the job is warming up after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
         age = t - self._samples[-1].end
-        if age > self.settings.stale_after:
+        if age > self.settings.stale_after(self._samples[-1]):
             return hold(ReasonCode.STALE_METRICS, f"the newest measurement is {age:.0f} s old")
+        if not self._unseen:
+            return hold(ReasonCode.NO_NEW_WINDOW, "no window has ended since the last decision")
         observation = self._observe(t, before)
         # Seen from here on, even if the thought fails: a sample that breaks a learner would break it again.
         unseen, self._unseen = self._unseen, 0
@@ -170,6 +186,14 @@ class Loop:
         except Exception as error:
             log.debug("policy failed", exc_info=True)
             return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
+
+    def _look(self) -> None:
+        """Take in the windows that have ended since the last look."""
+        measured = tuple(self.monitor.read())
+        fresh = self._analyse(measured)
+        self._measured += measured
+        self._samples.extend(fresh)
+        self._unseen = min(self._unseen + len(fresh), len(self._samples))
 
     def _analyse(self, measured: Sequence[Sample]) -> list[Sample]:
         """The windows that count and were not seen before, as policies see them; the store keeps what was measured.
@@ -211,7 +235,8 @@ class Loop:
         return True, None
 
     def _remember(self, cycle: Cycle) -> Cycle:
-        self._history.append(cycle)
+        if _decides(cycle):
+            self._history.append(cycle)
         knowledge = self._knowledge()
         try:
             self.store.record(cycle, self.policy.name, knowledge)
@@ -242,6 +267,11 @@ def _take_up(name: str, step: Callable[[], None]) -> None:
         step()
     except Exception as error:
         log.warning("%s cannot take up what was known, it starts afresh: %s", name, sentence(error))
+
+
+def _decides(cycle: Cycle) -> bool:
+    """Guards look back over decisions: cycles that wait for the next window would push these out of the history."""
+    return cycle.decision.reason.code is not ReasonCode.NO_NEW_WINDOW
 
 
 def _after(cycle: Cycle) -> Plan:

@@ -78,11 +78,16 @@ def chain(options: GuardOptions | None = None, rounding: Guard | None = None) ->
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
     ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
     """
-    given = options or {}
+    given = {} if options is None else options
+    if not isinstance(given, Mapping):
+        raise InvalidValueError("guards", f"must be the options of guards by name, not {given!r}")
     own = [name for name in given if name not in DEFAULT_ORDER]
     for name in own:
         if given[name] is None or isinstance(given[name], Mapping):
             raise InvalidValueError("guard", unknown(name, DEFAULT_ORDER))
+    for name, wish in given.items():
+        if not (wish is None or isinstance(wish, Mapping) or hasattr(wish, "vet")):
+            raise InvalidValueError(f"guard {name}", f"must be options by name, a guard or None, not {wish!r}")
     bounds, holding = DEFAULT_ORDER.index("bounds"), DEFAULT_ORDER.index("stabilisation")
     before = _made((*DEFAULT_ORDER[:bounds], *own, *DEFAULT_ORDER[bounds:holding]), given)
     return (*before, *(() if rounding is None else (rounding,)), *_made(DEFAULT_ORDER[holding:], given))

@@ -35,6 +35,11 @@ class Catalog(Generic[T]):
         self.kind = kind
         self.package = package
 
+    @property
+    def plural(self) -> str:
+        """What the command is called that lists the members."""
+        return f"{self.kind.removesuffix('y')}ies" if self.kind.endswith("y") else f"{self.kind}s"
+
     def names(self) -> list[str]:
         path = importlib.import_module(self.package).__path__
         return sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
@@ -51,7 +56,8 @@ class Catalog(Generic[T]):
         raise InvalidValueError(self.kind, f"{name!r} has no class named so in {module.__name__}")
 
     def create(self, name: str, options: Mapping[str, Any] | None = None) -> T:
-        return cast("T", configure(self.load(name), options or {}, owner=f"{self.kind} {name}"))
+        made = configure(self.load(name), options or {}, f"{self.kind} {name}", f"`penstock {self.plural}`")
+        return cast("T", made)
 
     def describe(self, name: str) -> Entry:
         member = self.load(name)

@@ -57,6 +57,7 @@ class ReasonCode(StrEnum):
     SWITCHED_OFF = "switched_off", Origin.LOOP, "Penstock is switched off"
     MISSING_METRICS = "missing_metrics", Origin.LOOP, "a figure that the policy needs was not measured"
     STALE_METRICS = "stale_metrics", Origin.LOOP, "the newest measurement is too old to act on"
+    NO_NEW_WINDOW = "no_new_window", Origin.LOOP, "no window has ended since the last decision"
     WARMING_UP = "warming_up", Origin.LOOP, "the job is warming up after a change"
     MONITOR_FAILED = "monitor_failed", Origin.LOOP, "metrics, or the plan in force, could not be read", FAILURE
     POLICY_FAILED = "policy_failed", Origin.LOOP, "the policy, a guard or the forecaster raised an error", FAILURE

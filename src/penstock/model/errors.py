@@ -57,6 +57,14 @@ def check_choice(field: str, value: str, choices: Sequence[str]) -> None:
         raise InvalidValueError(field, unknown(value, choices))
 
 
+def check_options(owner: str, given: Iterable[str], known: Iterable[str], listed: str = "") -> None:
+    """Refuse a name that is not that of an option; `listed` is where a user reads what each option means."""
+    names, where = list(known), f" ({listed} says what each does)" if listed else ""
+    for name in given:
+        if name not in names:
+            raise InvalidValueError(f"{owner}: option", unknown(name, names) + where)
+
+
 def unknown(value: object, choices: Iterable[str]) -> str:
     """Say that `value` is not known, and what is.
 

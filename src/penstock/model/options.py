@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.model.errors import InvalidValueError, unknown
+from penstock.model.errors import InvalidValueError, check_options
 from penstock.model.frozen import FrozenMap
 
 
@@ -47,13 +47,15 @@ def describe(configurable: type) -> tuple[Option, ...]:
     )
 
 
-def configure(configurable: type, given: Mapping[str, Any], owner: str = "options") -> Any:
-    """Make an instance from plain values, refusing unknown names and wrong types by name."""
+def configure(configurable: type, given: Mapping[str, Any], owner: str = "options", listed: str = "") -> Any:
+    """Make an instance from plain values, refusing unknown names and wrong types by name.
+
+    `listed` is where a user reads what the options mean.
+    """
     hints = typing.get_type_hints(configurable)
-    names = [field.name for field in _fields(configurable)]
-    for name in given:
-        if name not in names:
-            raise InvalidValueError(f"{owner}: option", unknown(name, names))
+    if not isinstance(given, Mapping):
+        raise InvalidValueError(f"{owner}: options", f"must be given by name, not as {given!r}")
+    check_options(owner, given, [field.name for field in _fields(configurable)], listed)
     return configurable(**{name: _fit(f"{owner}: {name}", value, hints[name]) for name, value in given.items()})
 
 

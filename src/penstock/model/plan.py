@@ -107,6 +107,17 @@ class Plan:
         missing = ", ".join(name for name in topology.names if name not in self.parallelism)
         raise InvalidValueError("plan", f"must give a parallelism for every operator, but not for {missing}")
 
+    def check_bounds(self, topology: Topology) -> None:
+        """Refuse a plan that leaves the bounds of an operator of this job."""
+        self.check(topology)
+        for operator in topology.operators:
+            if not operator.min <= self[operator.name] <= operator.max:
+                raise InvalidValueError(
+                    f"plan: operator {operator.name}",
+                    f"must have from {operator.min} (its min) to {operator.max} (its max) instances, "
+                    f"not {self[operator.name]}",
+                )
+
 
 class Execution(StrEnum):
     """How an engine runs the operators of one job, which decides what a plan costs.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from penstock.model.errors import InvalidValueError, check_choice
+from penstock.model.keywords import knows_its_fields
 from penstock.model.sample import STATISTICS, Latency, Sample
 
 UNIT_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -35,6 +36,7 @@ def duration(field: str, value: str | timedelta) -> timedelta:
     return length
 
 
+@knows_its_fields("help(Slo)")
 @dataclass(frozen=True, slots=True)
 class Slo:
     """Keep up with the input, and stay below these latencies. What is None is not asked for.

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
+from penstock.spark.failure import in_one_line
 from penstock.spark.graph import Graph, Step
 from penstock.spark.measure.python_meter import Metered, meters_found
 from penstock.spark.measure.stamp import STAMP, STAMP_TYPE
@@ -68,20 +73,21 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
     frame = _empty(spark, inputs[0])
     for parent, other in zip(step.after[1:], inputs[1:], strict=True):
         try:
-            frame = frame.unionByName(_empty(spark, other))
+            with _muted_analyser():
+                frame = frame.unionByName(_empty(spark, other))
         except PySparkException as error:
             raise InvalidValueError(
-                f"{field}: after", f"needs inputs of the same columns, but {parent!r} differs: {_first_line(error)}"
+                f"{field}: after", f"needs inputs of the same columns, but {parent!r} differs: {in_one_line(error)}"
             ) from error
     for column in step.key:
         if column not in frame.columns:
             there = ", ".join(frame.columns)
             raise InvalidValueError(f"{field}: key", f"{column!r} is not a column of its input. There is: {there}")
     try:
-        with meters_found() as meters:
+        with meters_found() as meters, _muted_analyser():
             output = step.function(frame.repartition(2, *step.key))
     except Exception as error:
-        raise InvalidValueError(field, f"fails on its input: {_first_line(error)}") from error
+        raise InvalidValueError(field, _problem(error, frame.columns)) from error
     if not isinstance(output, DataFrame):
         raise InvalidValueError(field, f"must return a DataFrame, not {type(output).__name__}")
     nodes = _physical_nodes(output)
@@ -125,5 +131,27 @@ def _plain(frame: DataFrame) -> bool:
     return all(name.startswith(_SPARKS_OWN) and name.rpartition(".")[2] not in _FOREIGN for name in expressions)
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+@contextmanager
+def _muted_analyser() -> Iterator[None]:
+    """PySpark logs what the analyser refuses as kilobytes of JSON, and then raises it."""
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+def _problem(error: Exception, columns: Sequence[str]) -> str:
+    """What an operator does wrong."""
+    condition = (error.getCondition() or "") if isinstance(error, PySparkException) else ""
+    if isinstance(error, PySparkException) and condition.startswith(("UNRESOLVED_COLUMN", "ATTRIBUTE_NOT_SUPPORTED")):
+        parameters = error.getMessageParameters() or {}
+        column = (parameters.get("objectName") or parameters.get("attr_name") or "").replace("`", "")
+        near = get_close_matches(column, columns, n=1)
+        hint = f", did you mean {near[0]!r}?" if near else "."
+        return f"uses the column {column!r}, which is not there{hint} Its input has: {', '.join(columns)}"
+    return f"fails on its input: {in_one_line(error)}"

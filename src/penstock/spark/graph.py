@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.model import InvalidValueError
+from penstock.model.keywords import knows_its_keywords
 from penstock.model.topology import Actuation, Operator, Topology
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MOST_INSTANCES = 16
 """The most instances of an operator whose author does not say."""
+
+DESCRIBED = "docs/how-to/run-a-pipeline-on-spark.md"
+"""Where a user reads how a pipeline is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Graph:
     steps: dict[str, Step] = field(default_factory=dict)
     outlets: list[Outlet] = field(default_factory=list)
 
+    @knows_its_keywords(DESCRIBED)
     def operator(
         self,
         name: str,
@@ -84,6 +89,7 @@ class Graph:
         self.steps[name] = step
         return step
 
+    @knows_its_keywords(DESCRIBED)
     def sink(self, sink: Sink, *, after: Step | str) -> None:
         """Send the output of an operator to `sink`; an operator may have several."""
         self.outlets.append(Outlet(sink, _name(after)))

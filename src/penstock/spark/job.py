@@ -89,7 +89,7 @@ def steer(
     an earlier run left in the store."""
     check_checkpoint(checkpoint)
     if plan is not None:
-        plan.check(engine.topology)
+        plan.check_bounds(engine.topology)
     policy = steering.chosen_policy()  # before the store, which leaves a file
     with ExitStack() as unless_it_starts:
         store = open_store(_store_beside(checkpoint) if steering.store is None else steering.store, name)

@@ -18,12 +18,14 @@ from typing import Unpack
 
 from pyspark.sql import SparkSession
 
-from penstock.control.assembly import Steering, SteeringOptions
+from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
 from penstock.model import Cycle, Plan, Slo, duration
 from penstock.model.errors import check_choice
+from penstock.model.keywords import knows_its_keywords
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
+from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
@@ -35,6 +37,7 @@ DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
 class Pipeline(Graph):
     """A job under construction. Nothing runs before `run` or `start`."""
 
+    @knows_its_keywords(OPTIONS)
     def start(
         self,
         spark: SparkSession,
@@ -69,11 +72,13 @@ class Pipeline(Graph):
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
         self.topology()
+        check_topics(self.source, [outlet.sink for outlet in self.outlets])
         slots = supplier(spark, executors, wait)
         kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
         made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds, slots=slots)
         return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
+    @knows_its_keywords(OPTIONS)
     def run(
         self,
         spark: SparkSession,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.model.errors import PenstockError
 from penstock.spark.topics.offsets import Offsets
+from penstock.testbed.folder import ProcessFolder
 from penstock.testbed.jars import broker_jars
 from penstock.testbed.java import java
 from penstock.testbed.ports import free_ports
@@ -59,11 +60,15 @@ class BrokerFailedError(PenstockError):
 class Broker:
     """A Kafka broker that runs while its `with` block does."""
 
-    def __init__(self, *, memory_mb: int = 512, start_within_seconds: float = 60.0) -> None:
+    def __init__(
+        self, *, memory_mb: int = 512, start_within_seconds: float = 60.0, settings: Mapping[str, str] | None = None
+    ) -> None:
+        """`settings` are further lines of its `server.properties`, which replace ours."""
+        self._further = settings or {}
         self._memory_mb = memory_mb
         self._start_within_seconds = start_within_seconds
-        self._folder = tempfile.TemporaryDirectory(prefix="penstock-kafka-")
-        self._home = Path(self._folder.name)
+        self._folder = ProcessFolder("penstock-kafka-")
+        self._home = self._folder.path
         self._port, self._controller = free_ports(2)
         self._process: subprocess.Popen[bytes] | None = None
         self._admin: AdminClient | None = None
@@ -117,7 +122,7 @@ class Broker:
         with (self._home / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 ["sh", "-c", DIE_WITH_PARENT, "sh", *self._java(), "kafka.Kafka", str(self._settings)],
-                stdin=subprocess.PIPE, stdout=log, stderr=log,
+                stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=self._folder.held,
                 start_new_session=True,  # Ctrl-C is for the job, which ends first and cleanly
             )  # fmt: skip
         self._wait_for_an_answer()
@@ -134,9 +139,9 @@ class Broker:
                     raise BrokerFailedError(f"the Kafka broker did not start: {self._last_line()}") from None
 
     def _format(self) -> None:
-        self._settings.write_text(
-            SETTINGS.format(port=self._port, controller=self._controller, data=self._home / "data")
-        )
+        ours = SETTINGS.format(port=self._port, controller=self._controller, data=self._home / "data")
+        further = "".join(f"{name}={value}\n" for name, value in self._further.items())
+        self._settings.write_text(ours + further)  # of two lines with one name the later one holds
         done = subprocess.run(
             [*self._java(), "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(self._settings)],
             capture_output=True, text=True, check=False,
@@ -159,4 +164,4 @@ class Broker:
     def _clean_up(self) -> None:
         self.kill()
         self._admin = None
-        self._folder.cleanup()
+        self._folder.close()

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from urllib.request import urlopen
 import pyspark
 
 from penstock.model.errors import PenstockError, check_whole
+from penstock.testbed.folder import ProcessFolder
 from penstock.testbed.java import java
 from penstock.testbed.ports import HOST, free_ports
 
@@ -61,33 +61,34 @@ def standalone_cluster(workers: int = 2, cores: int = 2, memory: str = "16g") ->
     java()
     port, page = free_ports(2)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-cluster-")))
-        cluster = StandaloneCluster(f"spark://{HOST}:{port}", f"http://{HOST}:{page}", folder)
+        folder = stack.enter_context(ProcessFolder("penstock-cluster-"))
+        cluster = StandaloneCluster(f"spark://{HOST}:{port}", f"http://{HOST}:{page}", folder.path)
         stack.enter_context(_process(folder, "Master", "--port", str(port), "--webui-port", str(page)))
         _wait_for(cluster, 0)
         for number in range(workers):
-            offer = ("--cores", str(cores), "--memory", memory, "--work-dir", str(folder / f"worker-{number}"))
+            offer = ("--cores", str(cores), "--memory", memory, "--work-dir", str(folder.path / f"worker-{number}"))
             stack.enter_context(_process(folder, "Worker", *offer, "--port", "0", "--webui-port", "0", cluster.master))
         _wait_for(cluster, workers)
         yield cluster
 
 
 @contextmanager
-def _process(folder: Path, role: str, *arguments: str) -> Iterator[None]:
+def _process(folder: ProcessFolder, role: str, *arguments: str) -> Iterator[None]:
     home = Path(pyspark.__file__).parent
     main = f"org.apache.spark.deploy.{role.lower()}.{role}"
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": HOST,
+        "SPARK_LOCAL_DIRS": str(folder.path / "local"),  # what executors shuffle and cache goes with the folder too
         "SPARK_DAEMON_MEMORY": "256m",
         "PYSPARK_PYTHON": sys.executable,  # executors run the Python of their worker unless the job says otherwise
     }
     command = [str(home / "bin" / "spark-class"), main, "--host", HOST, *arguments]
-    with (folder / "log").open("ab") as log:
+    with (folder.path / "log").open("ab") as log:
         keeper = subprocess.Popen(
             ["sh", "-c", KEEPER, "sh", *command],
-            stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment,
+            stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, pass_fds=folder.held,
             start_new_session=True,  # Ctrl-C is for the job, which ends first
         )  # fmt: skip
     try:
@@ -113,13 +114,13 @@ def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
 
 
 def main() -> None:
-    """Run a cluster until Ctrl-C, and print its address: to try things out."""
+    """Run a cluster until Ctrl-C, and print its address and that of the master's page: to try things out."""
     parser = argparse.ArgumentParser(prog="python -m penstock.testbed.standalone", description=main.__doc__)
     parser.add_argument("--workers", type=int, default=2, help="how many workers (default 2)")
     parser.add_argument("--cores", type=int, default=2, help="cores that each offers (default 2)")
     wanted = parser.parse_args()
     with standalone_cluster(wanted.workers, wanted.cores) as cluster:
-        print(cluster.master, flush=True)
+        print(cluster.master, f"the master's page: {cluster.page}", sep="\n", flush=True)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()
 

@@ -9,11 +9,12 @@ from typing import Unpack
 from pyspark import SparkContext
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.control.assembly import Steering, SteeringOptions, assemble
+from penstock.control.assembly import OPTIONS, Steering, SteeringOptions, assemble
 from penstock.control.clock import WallClock
 from penstock.control.controller import Controller
 from penstock.control.loop import Loop
 from penstock.model import Cycle, Execution, Mode, PenstockError, Slo, duration
+from penstock.model.keywords import knows_its_keywords
 from penstock.spark.attached.savings import Report, Savings
 from penstock.spark.executors.actuator import ExecutorActuator
 from penstock.spark.executors.bounds import Bounds
@@ -71,6 +72,7 @@ class Attached:
         return notes
 
 
+@knows_its_keywords(OPTIONS)
 def attach(
     query: StreamingQuery,
     *,

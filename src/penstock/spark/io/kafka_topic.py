@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.model import FrozenMap, InvalidValueError
+from penstock.model.keywords import knows_its_keywords
 from penstock.spark.measure.stamp import STAMP
 from penstock.spark.topics.offsets import Offsets
 
@@ -32,6 +33,14 @@ from penstock.spark.topics.offsets import Offsets
 RETRIES = {"fetchOffset.numRetries": "60", "fetchOffset.retryIntervalMs": "500"}
 # Clients that reconnect soon see the broker soon.
 RECONNECT = {"kafka.reconnect.backoff.ms": "50", "kafka.reconnect.backoff.max.ms": "500"}
+
+# Spark does not complain of an option that its connector does not have, and `startingOffset` changes nothing.
+CONNECTOR_OPTIONS = (
+    "failOnDataLoss", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "groupIdPrefix", "includeHeaders",
+    "kafkaConsumer.pollTimeoutMs", "maxOffsetsPerTrigger", "maxRecordsPerPartition", "maxTriggerDelay",
+    "minOffsetsPerTrigger", "minPartitions", "startingOffsets", "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy", "startingTimestamp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,7 @@ class Kafka:
         return {**RECONNECT, **clients, "kafka.bootstrap.servers": self.servers, "topic": self.topic}
 
 
+@knows_its_keywords("Spark's guide to the Kafka connector", CONNECTOR_OPTIONS, prefix="kafka.")
 def kafka(topic: str, *, servers: str, max_records_per_batch: int | None = None, **options: str) -> Kafka:
     """A topic as source or sink of a pipeline."""
     return Kafka(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from pyspark import StorageLevel
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
@@ -21,6 +22,7 @@ from penstock.model import Actuation, Execution, Plan, Sample
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
+from penstock.spark.failure import JobFailedError, given_up, in_one_line, place_of_failure
 from penstock.spark.graph import Graph
 from penstock.spark.measure.jvm_clock import now
 from penstock.spark.measure.stages import StageReader
@@ -31,9 +33,16 @@ from penstock.spark.microbatch.monitor import BatchMonitor, RanBatch, SegmentJob
 from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE
 
+log = logging.getLogger("penstock")
+
 WARM_UP_BATCHES = 2
 """The first batches after a change are slow: Python workers start when a slot is first used, and Spark compiles what it
 has not seen."""
+
+ATTEMPTS = 3
+"""A batch that fails this often ends the job. A sink that cannot count a batch once has its rows as often."""
+PAUSE_SECONDS = 1.0
+"""Before the second attempt; each further pause is twice as long."""
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
@@ -83,7 +92,8 @@ class MicroBatchEngine(SparkEngine):
         self._lock = threading.Lock()
         self._between_batches = threading.Event()
         self._between_batches.set()
-        self._stopping = False
+        self._stopping = threading.Event()
+        self._failed: Exception | None = None  # of the batch that ended the job
         self._warming = WARM_UP_BATCHES
         self._created = TimesOfCreation(spark)
         # Columns that every batch needs are made once: making one takes milliseconds.
@@ -98,7 +108,7 @@ class MicroBatchEngine(SparkEngine):
 
     def _start(self, plan: Plan) -> None:
         self._plan, self._warming = plan, WARM_UP_BATCHES
-        self._stopping = False
+        self._stopping.clear()
         began, source = self.now(), self.graph.source.stream(self._spark)
         self._query = (
             source.writeStream.foreachBatch(self._on_batch)
@@ -113,14 +123,23 @@ class MicroBatchEngine(SparkEngine):
         """Stop after the batch that runs, if it ends in time: one that is interrupted runs again at the next start."""
         if self._query is None:
             return
-        self._stopping = True
+        self._stopping.set()
         self._between_batches.wait(STOP_SECONDS)
         with _muted_gateway():
             self._query.stop()
 
     def wait(self, seconds: float | None = None) -> bool:
         assert self._query is not None
-        return self._query.awaitTermination(seconds) is not False  # type: ignore[arg-type]  # it takes fractions too
+        try:
+            return self._query.awaitTermination(seconds) is not False  # type: ignore[arg-type]  # it takes fractions too
+        except StreamingQueryException as error:
+            log.debug("%s failed", self.graph.name, exc_info=True)
+            raise JobFailedError(self._why(self._query, error)) from None
+
+    def _why(self, query: StreamingQuery, error: StreamingQueryException) -> str:
+        if self._failed is None:  # not in a batch of ours
+            return f"{self.graph.name} failed: {in_one_line(error)}"
+        return given_up(self.graph.name, ATTEMPTS, in_one_line(self._failed), place_of_failure(query))
 
     def notes(self) -> list[str]:
         return ["a change takes effect with the next batch, without a pause; duplicates are not counted"]
@@ -149,13 +168,29 @@ class MicroBatchEngine(SparkEngine):
         self._between_batches.clear()
         try:
             self._monitor.take_progress()
-            self._run_batch(frame, number)
+            self._try_batch(frame, number)
         except Exception:
-            if self._stopping:
+            if self._stopping.is_set():
                 raise RuntimeError(INTERRUPTED) from None
             raise
         finally:
             self._between_batches.set()
+
+    def _try_batch(self, frame: DataFrame, number: int) -> None:
+        """Run a batch, again if it fails: what was wrong may pass, such as a broker that was away."""
+        for attempt in range(ATTEMPTS):
+            try:
+                self._run_batch(frame, number)
+                return
+            except Exception as error:
+                if self._stopping.is_set():
+                    raise
+                if attempt + 1 == ATTEMPTS:
+                    self._failed = error
+                    raise RuntimeError(in_one_line(error)) from None
+                log.warning("batch %d of %s failed and is run again: %s", number, self.graph.name, in_one_line(error))
+            if self._stopping.wait(PAUSE_SECONDS * 2**attempt):
+                raise RuntimeError(INTERRUPTED)
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._lock:  # the plan of a batch is that of its beginning

@@ -16,8 +16,9 @@ from typing import Unpack
 
 from pyspark.sql import SparkSession
 
-from penstock.control.assembly import Steering, SteeringOptions
+from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
 from penstock.model import Cycle, InvalidValueError, Operator, Plan, Slo, Topology, duration
+from penstock.model.keywords import knows_its_keywords
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import MOST_INSTANCES
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
@@ -51,6 +52,7 @@ class NativeQuery:
         actuation = NativeEngine.actuation
         return Topology((Operator(STATE, min=self.min, max=self.max, stateful=True, actuation=actuation, tie=STATE),))
 
+    @knows_its_keywords(OPTIONS)
     def start(
         self,
         spark: SparkSession,
@@ -84,6 +86,7 @@ class NativeQuery:
         engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds, slots=slots)
         return steer(engine, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
+    @knows_its_keywords(OPTIONS)
     def run(self, spark: SparkSession, *, slo: Slo, checkpoint: str, **options: Unpack[StartOptions]) -> None:
         """As `start`, and wait until the query ends."""
         with self.start(spark, slo=slo, checkpoint=checkpoint, **options) as job:

@@ -20,6 +20,7 @@ from penstock.model import Actuation, Execution, InvalidValueError, PenstockErro
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError, SlotSupplier
+from penstock.spark.failure import JobFailedError, given_up
 from penstock.spark.graph import Graph
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
@@ -43,10 +44,6 @@ REMEMBERED_CHANGES = 1_000
 
 class ChangeFailedError(PenstockError):
     """A change could not be made; the old plan is in force."""
-
-
-class JobFailedError(PenstockError):
-    """A segment failed several times in a row."""
 
 
 class RealTimeEngine(SparkEngine):
@@ -290,10 +287,10 @@ class RealTimeEngine(SparkEngine):
             enough = self.slots.slots() >= self.slots_needed(self.plan())
             if repair.waits_for_slots(self.now(), enough) or not repair.is_due(self.now()):
                 return
-            why = repair.query.failure
+            why, place = repair.query.failure, repair.query.place_of_failure
             self._account_for_stop(repair.query)
             if repair.is_given_up:
-                self.failure = f"{repair.query.segment.name} failed {repair.failures} times in a row: {why}"
+                self.failure = given_up(repair.query.segment.name, repair.failures, why, place)
                 log.error(self.failure)
                 threading.Thread(target=self.stop, name="penstock-stop").start()
                 return

@@ -32,11 +32,12 @@ class Repair:
         return t - self.lacking_since < SLOTS_SECONDS
 
     def is_due(self, t: float) -> bool:
-        """Call it while the query is down: the first call counts a failure, later ones say if the pause is over."""
+        """Call it while the query is down: the first call counts a failure, later ones say if the pause is over. There
+        is no pause before a segment is given up."""
         if self.due is None:
             self.failures = 1 if self.query.last_batch > self.last_batch else self.failures + 1
             self.last_batch = max(self.last_batch, self.query.last_batch)
-            self.due = t + 0.25 * 2**self.failures
+            self.due = t + (0.0 if self.is_given_up else 0.25 * 2**self.failures)
         if t < self.due:
             return False
         self.due = None

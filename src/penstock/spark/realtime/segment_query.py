@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from penstock.model import Latency, Plan
 from penstock.spark.executors.state_holders import state_holders
+from penstock.spark.failure import in_one_line, place_of_failure
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka, message
 from penstock.spark.measure.jvm_clock import now
@@ -136,10 +137,15 @@ class SegmentQuery:
 
     @property
     def failure(self) -> str | None:
-        """Why the query ended, as Spark says it."""
+        """Why the query ended, in one line."""
         if self._query is None or (error := self._query.exception()) is None:
             return None
-        return str(error)
+        return in_one_line(error)
+
+    @property
+    def place_of_failure(self) -> str | None:
+        """The records that the failed query had to read; None if it is not known, or nothing failed."""
+        return None if self._query is None else place_of_failure(self._query)
 
     def state_holders(self) -> set[str]:
         """The executors that hold its state."""

@@ -6,7 +6,12 @@ import time
 from collections.abc import Iterable
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+)
 
 from penstock.model import PenstockError
 
@@ -32,6 +37,25 @@ class Offsets:
             return self._counted([topic])[topic]
         except (KafkaException, TimeoutError):
             return None
+
+    def exists(self, topic: str) -> bool | None:
+        """Whether there is such a topic; None if nobody answers."""
+        try:
+            self._counted([topic])
+        except (KafkaException, TimeoutError) as error:
+            return False if _is_about_a_partition_that_is_gone(error) else None
+        return True
+
+    def create_topics_by_themselves(self) -> bool:
+        """Whether the brokers make a topic when somebody writes to it; False if they do not say."""
+        try:
+            brokers = self._admin.list_topics(timeout=self._limit_seconds).brokers
+            settings = [ConfigResource(ConfigResource.Type.BROKER, str(number)) for number in brokers]
+            answers = self._admin.describe_configs(settings, request_timeout=self._limit_seconds).values()
+            found = [answer.result(self._patience)["auto.create.topics.enable"].value for answer in answers]
+        except (KafkaException, TimeoutError, KeyError):
+            return False
+        return bool(found) and all(value == "true" for value in found)
 
     def count(self, topics: Iterable[str]) -> int:
         """How many partitions these topics have together, as of the last answer."""
@@ -72,8 +96,9 @@ class Offsets:
         answers = self._admin.describe_topics(TopicCollection(topics), request_timeout=self._limit_seconds)
         return {topic: len(answer.result(self._patience).partitions) for topic, answer in answers.items()}
 
-    def create(self, topic: str, partitions: int) -> None:
-        """Make a topic, unless there is one of this name: after a restart its records still matter.
+    def create(self, topic: str, partitions: int = -1) -> None:
+        """Make a topic, unless there is one of this name: after a restart its records still matter. Without a number of
+        partitions it has as many as the brokers give to a new topic.
 
         Brokers confirm a new topic before all of them know it: this waits until the topic can be read.
         """

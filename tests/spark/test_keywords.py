@@ -1,0 +1,43 @@
+"""Everything that a user calls refuses a misspelt keyword in one sentence, before it asks for a Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock import Slo
+from penstock.model import InvalidValueError
+from penstock.spark import NativeQuery, Pipeline, attach, kafka
+
+job = Pipeline("job", source=kafka("clicks", servers="here:9092"))
+query = NativeQuery("query", build=lambda spark, plan: spark)  # type: ignore[arg-type, return-value]
+nobody: Any = None
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda wrong: job.start(nobody, slo=Slo(), checkpoint="c", **wrong), "Pipeline.start"),
+        (lambda wrong: job.run(nobody, slo=Slo(), checkpoint="c", **wrong), "Pipeline.run"),
+        (lambda wrong: query.start(nobody, slo=Slo(), checkpoint="c", **wrong), "NativeQuery.start"),
+        (lambda wrong: query.run(nobody, slo=Slo(), checkpoint="c", **wrong), "NativeQuery.run"),
+        (lambda wrong: attach(nobody, slo=Slo(), executors=(1, 2), **wrong), "attach"),
+    ],
+)
+def test_a_misspelt_option_of_a_start(call: Callable[[dict[str, Any]], object], sentence: str) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        call({"intervall": "1 s"})
+    text = str(refused.value)
+    assert text.startswith(f"{sentence}: option 'intervall' is not known; did you mean 'interval'?")
+    assert text.endswith("(docs/reference/options.md says what each does)")
+
+
+def test_a_misspelt_option_of_a_topic_or_an_operator() -> None:
+    with pytest.raises(InvalidValueError, match=r"kafka: option 'startingOffset' is not known.*'startingOffsets'"):
+        kafka("clicks", servers="here:9092", startingOffset="latest")
+    with pytest.raises(InvalidValueError, match="operator: option 'maximum' is not known"):
+        job.operator("parse", lambda frame: frame, maximum=3)  # type: ignore[call-arg]
+    with pytest.raises(InvalidValueError, match="sink: option 'before' is not known"):
+        job.sink(nobody, before="parse")  # type: ignore[call-arg]
