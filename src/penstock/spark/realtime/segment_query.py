@@ -192,9 +192,9 @@ class SegmentQuery:
         names, meter, records = self.segment.operators, self._meter, round(progress.records)
         operators = {}
         for name, cpu_seconds in zip(names, self._cpu_seconds(progress), strict=True):
-            counted, seconds = (meter.records_out(name), meter.seconds_per_record(name)) if meter else (None, None)
-            records = records if counted is None else counted
-            operators[name] = OperatorBatch(records, seconds, cpu_seconds)
+            inside = None if meter is None else meter.inside(name)
+            records = records if inside is None else inside.records_out
+            operators[name] = OperatorBatch(records, inside and inside.seconds_per_record, cpu_seconds)
         return operators
 
     def _cpu_seconds(self, progress: BatchProgress) -> Sequence[float | None]:
