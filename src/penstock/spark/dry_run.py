@@ -22,8 +22,8 @@ _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exch
 _THROUGH_PYTHON = {"MapInPandas", "MapInArrow", "PythonMapInArrow", "ArrowEvalPython", "BatchEvalPython"}
 """They hand records to Python and take them back, a block at a time."""
 _KEEP_PARTITIONS = {
-    "HashAggregate", "ObjectHashAggregate", "SortAggregate", "Sort", "Window", "WindowGroupLimit", "FlatMapGroupsInPandas",
-    "FlatMapGroupsInArrow", "BroadcastHashJoin", "BroadcastExchange", "ColumnarToRow", "InMemoryTableScan", "Expand",
+    "HashAggregate", "ObjectHashAggregate", "SortAggregate", "Sort", "Window", "WindowGroupLimit", "Expand",
+    "FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "BroadcastHashJoin", "BroadcastExchange", "ColumnarToRow",
 }  # fmt: skip
 """They make as many partitions as they are given, and leave records where they lie."""
 _SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."

@@ -13,12 +13,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.control.ports import Clock
 from penstock.model import OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
+from penstock.spark.chains import Chain
 from penstock.spark.dry_run import DryRun
 from penstock.spark.executors.slots import SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
 from penstock.spark.measure.stages import JobRange, StageReader
-from penstock.spark.microbatch.attribution import Link, OperatorWork, attribute
+from penstock.spark.microbatch.attribution import Metering, OperatorWork, attribute
 from penstock.spark.microbatch.batches import QUANTILES, MicroBatch, samples
 from penstock.spark.segments import Segment
 
@@ -30,9 +31,16 @@ batches show what all are like."""
 
 @dataclass(frozen=True, slots=True)
 class SegmentJobs:
-    """The Spark jobs of one segment in one batch. `counted` is its output, None if that was not counted."""
+    """The Spark jobs of one segment in one batch.
+
+    segment  its operators
+    chains   those of them that shared their instances
+    jobs     the jobs
+    counted  records that left it; None: they were not counted
+    """
 
     segment: Segment
+    chains: tuple[Chain, ...]
     jobs: JobRange
     counted: int | None
 
@@ -45,6 +53,7 @@ class RanBatch:
     segments        the jobs of each segment
     created         times of creation of some of its records, in microseconds; None: it is not one that is measured
     useful_seconds  of the operators that measure themselves
+    metered         what was measured inside operators that shared their instances
     """
 
     batch: MicroBatch
@@ -52,6 +61,7 @@ class RanBatch:
     segments: tuple[SegmentJobs, ...]
     created: tuple[int, ...] | None
     useful_seconds: Mapping[str, float]
+    metered: Mapping[str, Metering]
 
 
 class BatchMonitor:
@@ -165,13 +175,22 @@ class BatchMonitor:
     def _measured(self, ran: RanBatch) -> MicroBatch:
         """The batch with what its stages and its records show."""
         work: dict[str, OperatorWork] = {}
+        counted = {each.segment.name: each.counted or 0 for each in ran.segments}
         for each in ran.segments:
-            stages = self._stages.of_jobs(each.jobs)
-            if not stages:
+            after = each.segment.after
+            records = sum(counted[parent] for parent in after) if after else round(ran.batch.records)
+            names = each.segment.operators
+            own = attribute(
+                each.chains,
+                self._stages.of_jobs(each.jobs) or (),
+                records,
+                exchanges={name: self._dry_runs[name].exchanges for name in names},
+                metered={name: ran.metered[name] for name in names if name in ran.metered},
+                counted=each.counted,
+            )
+            if own is None:
                 return ran.batch
-            # Each instance counts its own records, and one more stage adds them up; one instance needs none.
-            trailing = 1 if each.counted is not None and ran.batch.plan[each.segment.name] > 1 else 0
-            work |= attribute(self._links(each.segment), stages, each.counted, trailing)
+            work |= own
         for name, seconds in ran.useful_seconds.items():
             work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / ran.batch.plan[name])
         if not ran.created:
@@ -180,15 +199,6 @@ class BatchMonitor:
         return replace(
             ran.batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
         )
-
-    def _links(self, segment: Segment) -> list[Link]:
-        links = []
-        for name in segment.operators:
-            step = self._graph.steps[name]
-            parents = [self._graph.steps[parent] for parent in step.after]
-            may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
-            links.append(Link(name, self._dry_runs[name].exchanges, may_fuse))
-        return links
 
 
 def _spread(count: int, wanted: int) -> set[int]:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import Latency
 from penstock.spark.measure.accumulators import Gathered, Remembered, worked_out
-from penstock.spark.measure.chance import one_in
+from penstock.spark.measure.chance import one_in, share
 from penstock.spark.measure.jvm_clock import milliseconds
 from penstock.spark.measure.operator_meter import Inside, OperatorMeter, behind
 from penstock.spark.measure.stamp import CREATED, STAMP, TAKEN
@@ -92,11 +92,8 @@ class Meter:
         return {kind: latency_of(gathered.taken()) for kind, gathered in self._latency.items()}
 
     def expect(self, records: int) -> None:
-        """Choose how many to time: batches that begin from now on have about as many records.
-
-        One in a power of two, which Java's generator draws without a division.
-        """
-        self._one_in.set(1 << (max(1, records // TIMED).bit_length() - 1))
+        """Choose how many to time: batches that begin from now on have about as many records."""
+        self._one_in.set(share(records, TIMED))
 
 
 def latency_of(milliseconds_each: Sequence[int]) -> Latency | None:

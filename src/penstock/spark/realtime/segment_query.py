@@ -193,8 +193,10 @@ class SegmentQuery:
         operators = {}
         for name, cpu_seconds in zip(names, self._cpu_seconds(progress), strict=True):
             inside = None if meter is None else meter.inside(name)
-            records = records if inside is None else inside.records_out
-            operators[name] = OperatorBatch(records, inside and inside.seconds_per_record, cpu_seconds)
+            seconds = None
+            if inside is not None:
+                records, seconds = inside.records_out, inside.seconds_per_record
+            operators[name] = OperatorBatch(records, seconds, cpu_seconds)
         return operators
 
     def _cpu_seconds(self, progress: BatchProgress) -> Sequence[float | None]:
