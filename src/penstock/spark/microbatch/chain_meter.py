@@ -47,6 +47,11 @@ class ChainMeter:
         """What was measured in the batch that is over. The next one is measured as if it were as large."""
         return {name: self._meters[name].taken() for name in operators}
 
+    def discard(self) -> None:
+        """Forget what a batch that has failed left behind."""
+        for meter in self._meters.values():
+            meter.discard()
+
 
 class _Metered:
     """The meter of one operator, and how many of its records are timed."""
@@ -65,6 +70,9 @@ class _Metered:
 
     def leaving(self, timed: Column) -> Column:
         return self._meter.leaving(self._spark, timed)
+
+    def discard(self) -> None:
+        self._meter.taken()
 
     def taken(self) -> Metering:
         inside = self._meter.taken()

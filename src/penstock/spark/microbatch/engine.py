@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,14 +26,14 @@ from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.measure.jvm_clock import now
-from penstock.spark.measure.stages import StageReader
+from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.batches import MicroBatch
 from penstock.spark.microbatch.chain_meter import ChainMeter
 from penstock.spark.microbatch.creation import TimesOfCreation
-from penstock.spark.microbatch.monitor import BatchMonitor, RanBatch, SegmentJobs
+from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, SegmentJobs
 from penstock.spark.segments import Segment, segments
-from penstock.spark.settings import KEEP_EVERY_STAGE
+from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
 WARM_UP_BATCHES = 2
 """The first batches after a change are slow: Python workers start when a slot is first used, and Spark compiles what it
@@ -42,6 +42,8 @@ has not seen."""
 RECENT_BATCHES = 10
 """A source leaves out partitions without new records. As many are taken for granted as the widest of the recent batches
 had: otherwise a batch with few records would run in other stages than those before it."""
+
+REMEMBERED_PROGRESS = "spark.sql.streaming.numRecentProgressUpdates"
 
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
@@ -104,6 +106,8 @@ class MicroBatchEngine(SparkEngine):
         self._warming = WARM_UP_BATCHES
         self._created = TimesOfCreation(spark)
         self._meter = ChainMeter(spark, dry_runs)
+        # Spark forgets what it has reported: it is taken in time, if nobody reads samples meanwhile.
+        self._progress_batches = max(1, int(spark.conf.get(REMEMBERED_PROGRESS) or 1) // 5)
         self._partitions: deque[int] = deque(maxlen=RECENT_BATCHES)
         # Columns that every batch needs are made once: making one takes milliseconds.
         self._stamp = stamp(graph.source.created, now(spark))
@@ -120,13 +124,14 @@ class MicroBatchEngine(SparkEngine):
         self._plan, self._warming = plan, WARM_UP_BATCHES
         self._stopping = False
         began, source = self.now(), self.graph.source.stream(self._spark)
-        self._query = (
+        writer = (
             source.writeStream.foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
             .trigger(processingTime=f"{round(self._batch_seconds * 1e3)} milliseconds")
             .queryName(self.graph.name)
-            .start()
         )
+        with temporary_settings(self._spark, SETTINGS):  # batches run in a session that is copied from this one
+            self._query = writer.start()
         self._monitor.begin(self._query, began)
 
     def stop(self) -> None:
@@ -163,9 +168,11 @@ class MicroBatchEngine(SparkEngine):
     def _on_batch(self, frame: DataFrame, number: int) -> None:
         self._between_batches.clear()
         try:
-            self._monitor.take_progress()
+            if number % self._progress_batches == 0:
+                self._monitor.take_progress()
             self._run_batch(frame, number)
         except Exception:
+            self._meter.discard()
             if self._stopping:
                 raise RuntimeError(INTERRUPTED) from None
             raise
@@ -177,8 +184,6 @@ class MicroBatchEngine(SparkEngine):
             plan, warm_up = self.plan(), self._warming > 0
             self._warming -= warm_up
         began = self.now()
-        for key, value in SETTINGS.items():
-            frame.sparkSession.conf.set(key, value)
         self._partitions.append(_partitions(frame))
         # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
         # other column, that is not used.
@@ -198,17 +203,26 @@ class MicroBatchEngine(SparkEngine):
             for one in kept:
                 one.unpersist()
         batch = MicroBatch(began, self.now(), plan, records=0, warm_up=warm_up)
-        useful = {name: seconds - before[name] for name, seconds in self._useful_seconds().items()}
-        created = self._created.taken() if measured else None
-        shared = [name for each in ran for chain in each.chains if len(chain.operators) > 1 for name in chain.operators]
-        metered = self._meter.taken(shared) if measured else {}
-        self._monitor.add(RanBatch(batch, number, tuple(ran), created, useful, metered))
+        self._monitor.add(RanBatch(batch, number, self._looked_at(ran, before) if measured else None))
+
+    def _looked_at(self, ran: Sequence[SegmentJobs | None], before: Mapping[str, float]) -> Look:
+        segments = tuple(each for each in ran if each is not None)
+        shared = [chain for each in segments for chain in each.chains if len(chain.operators) > 1]
+        return Look(
+            segments,
+            self._created.taken(),
+            {name: seconds - before[name] for name, seconds in self._useful_seconds().items()},
+            self._meter.taken([name for chain in shared for name in chain.operators]),
+        )
 
     def _run_segment(
         self, segment: Segment, plan: Plan, outputs: dict[str, Output], kept: list[DataFrame],
         number: int, measured: bool,
-    ) -> SegmentJobs:  # fmt: skip
-        """One Spark job over the stages of the segment; what others read afterwards is kept for the batch."""
+    ) -> SegmentJobs | None:  # fmt: skip
+        """One Spark job over the stages of the segment; what others read afterwards is kept for the batch.
+
+        The jobs of a batch that is not measured are not looked up.
+        """
         first, *others = (outputs[parent] for parent in segment.after or ("",))
         frame = first.frame
         for other in others:
@@ -216,15 +230,15 @@ class MicroBatchEngine(SparkEngine):
         found = chains(segment, self.graph, self._dry_runs, plan, united([each.lies for each in (first, *others)]))
         for chain in found:
             frame = self._behind(chain, frame, metered=measured and len(chain.operators) > 1)
-        counted = None
-        with self._stages.tagged(f"penstock-{self.graph.name}-{number}-{segment.name}") as jobs:
+        counted, tag = None, f"penstock-{self.graph.name}-{number}-{segment.name}"
+        with self._stages.tagged(tag) if measured else nullcontext(list[JobRange]()) as jobs:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
                 kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
                 outputs[segment.name] = Output(frame, found[-1].behind)
                 counted = frame.count()
             for sink in segment.sinks:
                 sink.write(frame, number)
-        return SegmentJobs(segment, found, jobs[0], counted)
+        return SegmentJobs(segment, found, jobs[0], counted) if jobs else None
 
     def _behind(self, chain: Chain, frame: DataFrame, metered: bool) -> DataFrame:
         """What the operators of a chain make of the frame, measured inside or not."""
@@ -248,8 +262,8 @@ class MicroBatchEngine(SparkEngine):
 
 
 def _partitions(frame: DataFrame) -> int:
-    """How many partitions the records of a batch lie in."""
-    count: int = frame._jdf.queryExecution().toRdd().getNumPartitions()
+    """How many partitions the records of a batch lie in. Spark hands over a batch as an RDD that it has planned."""
+    count: int = frame._jdf.queryExecution().logical().rdd().getNumPartitions()
     return count
 
 

@@ -46,22 +46,32 @@ class SegmentJobs:
 
 
 @dataclass(frozen=True, slots=True)
-class RanBatch:
-    """A batch that has run, before its progress and its stages are read.
+class Look:
+    """What a batch that is measured left behind, before its stages are read.
 
-    number          as Spark counts them
     segments        the jobs of each segment
-    created         times of creation of some of its records, in microseconds; None: it is not one that is measured
+    created         times of creation of some of its records, in microseconds
     useful_seconds  of the operators that measure themselves
     metered         what was measured inside operators that shared their instances
     """
 
-    batch: MicroBatch
-    number: int
     segments: tuple[SegmentJobs, ...]
-    created: tuple[int, ...] | None
+    created: tuple[int, ...]
     useful_seconds: Mapping[str, float]
     metered: Mapping[str, Metering]
+
+
+@dataclass(frozen=True, slots=True)
+class RanBatch:
+    """A batch that has run, before its progress is read.
+
+    number  as Spark counts them
+    look    what it left behind; None: it is not one that is measured
+    """
+
+    batch: MicroBatch
+    number: int
+    look: Look | None
 
 
 class BatchMonitor:
@@ -110,7 +120,7 @@ class BatchMonitor:
             self._ran.append(ran)
 
     def take_progress(self) -> None:
-        """Take what Spark has reported. It keeps the last hundred batches only: call it with each batch."""
+        """Take what Spark has reported, before it forgets it."""
         with self._lock:
             self._take_progress()
 
@@ -123,9 +133,9 @@ class BatchMonitor:
             return self._idle(plan, since, input_rate)
         self._read_until = ran[-1].batch.ended
         self._measure_after = (self._read_until - since) / MEASURED_BATCHES
-        measured = [one.number for one in ran if one.created is not None]
+        measured = [one.number for one in ran if one.look is not None]
         chosen = {measured[index] for index in _spread(len(measured), MEASURED_BATCHES)}
-        batches = [self._measured(one) if one.number in chosen else one.batch for one in ran]
+        batches = [self._measured(one.batch, one.look if one.number in chosen else None) for one in ran]
         return samples(self._topology, batches, since, input_rate, self.backlog, self._slots.executors())
 
     def _take_progress(self) -> None:
@@ -172,33 +182,38 @@ class BatchMonitor:
             executors=self._slots.executors(),
         )]  # fmt: skip
 
-    def _measured(self, ran: RanBatch) -> MicroBatch:
+    def _measured(self, batch: MicroBatch, look: Look | None) -> MicroBatch:
         """The batch with what its stages and its records show."""
+        work = None if look is None else self._work(batch, look)
+        if look is None or work is None:
+            return batch
+        if not look.created:
+            return replace(batch, work=work)
+        created = np.array(look.created) / 1e6
+        return replace(
+            batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
+        )
+
+    def _work(self, batch: MicroBatch, look: Look) -> Mapping[str, OperatorWork] | None:
+        """What each operator did; None if that cannot be told."""
         work: dict[str, OperatorWork] = {}
-        counted = {each.segment.name: each.counted or 0 for each in ran.segments}
-        for each in ran.segments:
-            after = each.segment.after
-            records = sum(counted[parent] for parent in after) if after else round(ran.batch.records)
-            names = each.segment.operators
+        counted = {each.segment.name: each.counted or 0 for each in look.segments}
+        for each in look.segments:
+            names, after = each.segment.operators, each.segment.after
             own = attribute(
                 each.chains,
                 self._stages.of_jobs(each.jobs) or (),
-                records,
+                sum(counted[parent] for parent in after) if after else round(batch.records),
                 exchanges={name: self._dry_runs[name].exchanges for name in names},
-                metered={name: ran.metered[name] for name in names if name in ran.metered},
+                metered={name: look.metered[name] for name in names if name in look.metered},
                 counted=each.counted,
             )
             if own is None:
-                return ran.batch
+                return None
             work |= own
-        for name, seconds in ran.useful_seconds.items():
-            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / ran.batch.plan[name])
-        if not ran.created:
-            return replace(ran.batch, work=work)
-        created = np.array(ran.created) / 1e6
-        return replace(
-            ran.batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
-        )
+        for name, seconds in look.useful_seconds.items():
+            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / batch.plan[name])
+        return work
 
 
 def _spread(count: int, wanted: int) -> set[int]:
