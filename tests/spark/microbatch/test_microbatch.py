@@ -230,7 +230,7 @@ def test_operators_share_a_stage_where_nothing_asks_for_a_shuffle(spark: SparkSe
     useful = {name: operator.useful_seconds or 0.0 for name, operator in sample.operators.items()}
     assert useful["native"] >= 0.002 * came["native"]
     assert useful["python"] >= 0.004 * came["python"]
-    assert max(useful["parse"], useful["half"]) < useful["native"] < useful["python"]
+    assert max(useful["parse"], useful["half"]) < min(useful["native"], useful["python"])
     assert all(seconds > 0 for seconds in useful.values())
     assert all(batch.stage_seconds < batch.seconds for batch in sample.batches or ())
 
