@@ -219,3 +219,23 @@ def test_shuffles_inside_an_operator_are_counted(spark: SparkSession) -> None:
     job.sink(nowhere(), after="by_key")
     job.sink(nowhere(), after="by_other")
     assert {name: each.exchanges for name, each in dry_run(spark, job).items()} == {"by_key": 0, "by_other": 1}
+
+
+def test_what_an_operator_keeps_is_found(spark: SparkSession) -> None:
+    kinds: dict[str, Callable[[DataFrame], DataFrame]] = {
+        "selects": lambda frame: frame.select("key", F.upper("topic").alias("topic"), "stamp"),
+        "python": lambda frame: frame.select("value").mapInPandas(lambda some: some, "value binary"),
+        "counts": lambda frame: frame.groupBy("topic").count(),
+        "narrows": lambda frame: frame.coalesce(1),
+        "doubles": lambda frame: frame.unionByName(frame),
+        "meets itself": lambda frame: frame.join(frame.groupBy("topic").count(), "topic"),
+    }
+    dry_runs = {kind: tried(spark, function) for kind, function in kinds.items()}
+    assert dry_runs["selects"].keeps == {"key", "stamp"}
+    assert dry_runs["python"].keeps == frozenset()
+    assert {kind for kind, each in dry_runs.items() if each.keeps_partitions} == {"selects", "python"}
+    assert {kind for kind, each in dry_runs.items() if each.passes} == {"selects", "python"}
+    assert {kind for kind, each in dry_runs.items() if each.rereads} == {"doubles", "meets itself"}
+    by_key = tried(spark, kinds["counts"], key="topic")
+    assert by_key.keeps_partitions
+    assert by_key.keeps == {"topic"}

@@ -24,6 +24,13 @@ from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
 _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}
 """Other physical operators may shuffle in a stream, for their state, where they do not in the dry run."""
+_THROUGH_PYTHON = {"MapInPandas", "MapInArrow", "PythonMapInArrow", "ArrowEvalPython", "BatchEvalPython"}
+"""They hand records to Python and take them back, a block at a time."""
+_KEEP_PARTITIONS = {
+    "HashAggregate", "ObjectHashAggregate", "SortAggregate", "Sort", "Window", "WindowGroupLimit", "Expand",
+    "FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "BroadcastHashJoin", "BroadcastExchange", "ColumnarToRow",
+}  # fmt: skip
+"""They make as many partitions as they are given, and leave records where they lie."""
 _SPARKS_OWN = "org.apache.spark.sql.catalyst.expressions."
 _FOREIGN = {"PythonUDF", "ScalaUDF", "CallMethodViaReflection", "ApplyFunctionExpression", "Invoke", "StaticInvoke"}
 """Expressions that call code outside Spark, which may wait."""
@@ -39,6 +46,11 @@ class DryRun:
     filters        whether it has a filter, which the optimiser would move through the shuffle in front of it
     narrow         whether it is sure to be one stage, behind the shuffle in front of it
     plain          whether it only selects, by Spark's own functions: each record leaves as one record, and none waits
+    passes         whether it hands on what it makes of one record, or of a block of them, before it asks for the next
+    keeps          columns of its input that it hands on unchanged
+    keeps_partitions
+                   whether its output is sure to lie in as many partitions as its input, each record where it lay
+    rereads        whether it reads its input more than once
     meters         its Python functions that measure themselves
     """
 
@@ -49,6 +61,10 @@ class DryRun:
     filters: bool
     narrow: bool
     plain: bool
+    passes: bool = False
+    keeps: frozenset[str] = frozenset()
+    keeps_partitions: bool = False
+    rereads: bool = False
     meters: tuple[Metered, ...] = ()
 
     @property
@@ -91,14 +107,19 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
     if not isinstance(output, DataFrame):
         raise InvalidValueError(field, f"must return a DataFrame, not {type(output).__name__}")
     nodes = _physical_nodes(output)
+    shuffled_once = nodes.count("Exchange") == 1  # by us
     return DryRun(
         input=frame.schema,
         output=output.schema,
         python=next((node for node in nodes if _PYTHON.search(node)), None),
         exchanges=max(0, nodes.count("Exchange") - 1),
         filters="Filter" in nodes or not nodes,
-        narrow=_NARROW.issuperset(nodes) and nodes.count("Exchange") == 1,
+        narrow=shuffled_once and _NARROW.issuperset(nodes),
         plain=_plain(output),
+        passes=shuffled_once and (_NARROW | _THROUGH_PYTHON).issuperset(nodes),
+        keeps=_kept(frame, output),
+        keeps_partitions=shuffled_once and (_NARROW - {"Union"} | _THROUGH_PYTHON | _KEEP_PARTITIONS).issuperset(nodes),
+        rereads=_reads(output, frame) > 1,
         meters=tuple(meters),
     )
 
@@ -116,6 +137,21 @@ def _physical_nodes(frame: DataFrame) -> list[str]:
     except Exception:  # some stateful operators exist in streams only, and those are native
         return []
     return [found.group(1) for line in plan.splitlines() if (found := re.match(r"[^A-Za-z]*([A-Za-z]+)", line))]
+
+
+def _kept(before: DataFrame, after: DataFrame) -> frozenset[str]:
+    """See `DryRun.keeps`. A column that is made anew has another number, under the same name too."""
+    given = before._jdf.queryExecution().analyzed().outputSet()
+    made = after._jdf.queryExecution().analyzed().output()
+    columns = [made.apply(place) for place in range(made.size())]
+    return frozenset(column.name() for column in columns if given.contains(column))
+
+
+def _reads(after: DataFrame, before: DataFrame) -> int:
+    """How often a frame reads another one."""
+    leaves = after._jdf.queryExecution().analyzed().collectLeaves()
+    first = before._jdf.queryExecution().analyzed().collectLeaves().head()
+    return sum(bool(leaves.apply(place).sameResult(first)) for place in range(leaves.size()))
 
 
 def _plain(frame: DataFrame) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pandas as pd
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.load.curves import constant
 from penstock.model import Plan, Sample
@@ -168,13 +173,92 @@ def test_an_operator_that_feeds_two_others_is_computed_once(spark: SparkSession,
     assert calls.value == 1_000
 
 
-def test_an_operators_filter_runs_behind_its_own_shuffle(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark would push it to the other side, where it runs with another parallelism than the plan says."""
-    job = Pipeline("wall", source=replay(constant(1e6, 0.001)))
+class Planned:
+    """A sink that remembers how Spark ran what it was given."""
+
+    reads_again: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self.plans: list[str] = []
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        self.plans.append(frame._jdf.queryExecution().executedPlan().toString())
+        frame.write.format("noop").mode("overwrite").save()
+
+
+def in_python(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for frame in frames:
+        time.sleep(0.004 * len(frame))
+        yield frame
+
+
+# Workers cannot import a test: what they run travels with them.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+
+
+def mixed(sink: Sink) -> Pipeline:
+    """Native, Python, a filter, all that may share a stage; then a shuffle inside an operator, and a key."""
+    job = Pipeline("mixed", source=replay(constant(100.0, 3_600.0)))
+    job.operator("parse", as_text)
+    job.operator("native", working(2), after="parse")
+    python = "text string, value binary"
+    job.operator("python", lambda frame: frame.drop("stamp").mapInPandas(in_python, python), after="native")
+    job.operator("half", lambda frame: frame.where("crc32(value) % 2 = 0"), after="python")
+    job.operator("count", lambda frame: frame.groupBy(F.right("text", F.lit(1)).alias("digit")).count(), after="half")
+    job.operator("digit", lambda frame: frame.groupBy("digit").sum("count"), after="count", key="digit")
+    job.operator("again", lambda frame: frame.groupBy("digit").count(), after="digit", key="digit")
+    job.sink(sink, after="again")
+    return job
+
+
+def test_operators_share_a_stage_where_nothing_asks_for_a_shuffle(spark: SparkSession, tmp_path: Path) -> None:
+    """And each is measured nevertheless: counted, and with the time that it took."""
+    sink = Planned()
+    job = mixed(sink)
+    sample = run_until(engine_of(spark, job, tmp_path), Plan(dict.fromkeys(job.steps, 2)), 3)[-1]
+    shuffles = [line for line in sink.plans[-1].splitlines() if "Exchange" in line]
+    assert len(shuffles) == 2  # the one inside count, and the one for the key of digit and again
+
+    came = {name: operator.records_in or 0.0 for name, operator in sample.operators.items()}
+    left = {name: operator.records_out for name, operator in sample.operators.items()}
+    assert came["parse"] == came["native"] == came["python"] == came["half"] == pytest.approx(records(sample))
+    assert 0 < came["count"] < came["half"]
+    assert 0 < came["digit"] <= came["count"]
+    assert [left[name] for name in ("parse", "half", "count")] == [came[name] for name in ("native", "count", "digit")]
+    assert left["digit"] == came["again"]
+
+    useful = {name: operator.useful_seconds or 0.0 for name, operator in sample.operators.items()}
+    assert useful["native"] >= 0.002 * came["native"]
+    assert useful["python"] >= 0.004 * came["python"]
+    assert max(useful["parse"], useful["half"]) < min(useful["native"], useful["python"])
+    assert all(seconds > 0 for seconds in useful.values())
+    assert all(batch.stage_seconds < batch.seconds for batch in sample.batches or ())
+
+
+def test_batches_that_are_not_measured_run_as_they_were_written(spark: SparkSession, tmp_path: Path) -> None:
+    sink = Planned()
+    job = Pipeline("bare", source=replay(constant(1e6, 0.002), max_records_per_batch=200))
+    job.operator("first", as_text)
+    job.operator("second", lambda frame: frame.where("text >= '0'"), after="first")
+    job.sink(sink, after="second")
+    engine = engine_of(spark, job, tmp_path)
+    engine._monitor._measure_after = 3_600.0  # the first batch is measured, and none after it
+    engine.start(Plan.smallest(job.topology()))
+    until(lambda: len(sink.plans) >= 4, "some batches", engine)
+    engine.stop()
+    measured, *others = sink.plans
+    assert "initializejavabean" in measured.lower()
+    assert not [plan for plan in others if "initializejavabean" in plan.lower()]
+
+
+@pytest.mark.parametrize("instances", [2, 3])
+def test_an_operators_filter_runs_with_its_own_parallelism(spark: SparkSession, tmp_path: Path, instances: int) -> None:
+    """Spark would push it through a shuffle to the other side, where it runs in as many tasks as the source has."""
+    job = Pipeline("wall", source=replay(constant(1e6, 0.001), partitions=2))
     job.operator("few", lambda frame: frame.where("offset < 10"))
     job.sink(files(str(tmp_path / "out")), after="few")
     engine = engine_of(spark, job, tmp_path)
-    engine.start(Plan({"few": 2}))
+    engine.start(Plan({"few": instances}))
     seen: list[Sample] = []
 
     def all_came_through() -> bool:
@@ -188,6 +272,18 @@ def test_an_operators_filter_runs_behind_its_own_shuffle(spark: SparkSession, tm
     for came, few in measured:
         assert few.records_in == pytest.approx(came)
         assert (few.records_out or 0) < came / 2
+
+
+def test_a_fan_out_and_a_fan_in_are_counted(spark: SparkSession, tmp_path: Path) -> None:
+    job = diamond(replay(constant(200.0, 3_600.0)), files(str(tmp_path / "out")))
+    plan = Plan({"parse": 2, "left": 2, "right": 3, "store": 4})
+    operators = run_until(engine_of(spark, job, tmp_path), plan, 3)[-1].operators
+    assert operators["parse"].records_in == operators["parse"].records_out
+    for name in ("left", "right"):
+        assert operators[name].records_in == operators["parse"].records_out
+    out = (operators["left"].records_out or 0) + (operators["right"].records_out or 0)
+    assert out == operators["store"].records_in == operators["parse"].records_in
+    assert all((operator.useful_seconds or 0) > 0 for operator in operators.values())
 
 
 def test_a_table_is_kept_up_to_date(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.measure.accumulators import VALUES_IN_A_CALL, Gathered, Remembered, SumAccumulator
 from penstock.spark.measure.jvm_clock import nanoseconds, now
+from penstock.spark.measure.operator_meter import Inside
 from penstock.spark.measure.stamp import STAMP, stamped
 from penstock.spark.microbatch.creation import SAMPLED, TimesOfCreation
 from penstock.spark.realtime.meter import TIMED, Meter, latency_of
 
 pytestmark = pytest.mark.spark
+
+NOTHING = Inside(0, 0, 0.0)
 
 
 def test_an_operators_filter_stays_behind_its_shuffle(spark: SparkSession) -> None:
@@ -26,13 +29,25 @@ def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(
     frame = meter.around("even", lambda frame: frame.where("id % 2 = 0"), numbers(spark, 100))
     frame = meter.around("slow", lambda frame: frame.select("*", F.expr(waits).alias("waited")), frame)
     run(meter.around("twice", lambda frame: frame.withColumn("copy", copies), frame, last=True))
-    assert [meter.records_out(name) for name in names] == [50, 50, 100]
-    quick, slow, _ = (meter.seconds_per_record(name) or 0.0 for name in names)
+    inside = [meter.inside(name) or NOTHING for name in names]
+    assert [each.records_out for each in inside] == [50, 50, 100]
+    quick, slow, _ = (each.seconds_per_record or 0.0 for each in inside)
     assert slow >= 0.002
     assert slow > quick
     assert all(meter.latency().values())
-    assert [meter.records_out(name) for name in names] == [0, 0, 0]
-    assert (meter.seconds_per_record("even"), meter.latency()) == (None, {"event": None, "processing": None})
+    assert [meter.inside(name) for name in names] == [NOTHING] * 3
+    assert (NOTHING.seconds_per_record, meter.latency()) == (None, {"event": None, "processing": None})
+
+
+def test_of_several_records_made_of_one_the_first_is_timed(spark: SparkSession) -> None:
+    """Until the next one leaves, all operators behind have worked on the first."""
+    meter, waits = Meter(spark, ["twice", "slow"]), "reflect('java.lang.Thread', 'sleep', cast(2 + 0 * id as bigint))"
+    copies = F.explode(F.array(F.lit(1), F.lit(2)))
+    frame = meter.around("twice", lambda frame: frame.withColumn("copy", copies), numbers(spark, 50))
+    run(meter.around("slow", lambda frame: frame.select("*", F.expr(waits).alias("waited")), frame))
+    twice, slow = (meter.inside(name) or NOTHING for name in ("twice", "slow"))
+    assert (twice.records_out, twice.timed) == (100, 50)
+    assert twice.seconds < slow.seconds / 2
 
 
 def test_nothing_is_put_into_a_plain_operator_but_latency_behind_the_last(spark: SparkSession) -> None:
@@ -42,7 +57,7 @@ def test_nothing_is_put_into_a_plain_operator_but_latency_behind_the_last(spark:
     frame = frame.withColumn(STAMP, F.when(F.col("id") < 20, F.col(STAMP)))
     run(meter.around("most", lambda frame: frame.withColumn("most", F.col("more") + 1), frame, last=True))
     assert [len(gathered.taken()) for gathered in meter._latency.values()] == [20, 20]
-    assert (meter.records_out("more"), meter.seconds_per_record("most")) == (None, None)
+    assert (meter.inside("more"), meter.inside("most")) == (None, None)
 
 
 def test_what_an_operator_computes_is_done_before_it_is_left(spark: SparkSession) -> None:
@@ -52,8 +67,8 @@ def test_what_an_operator_computes_is_done_before_it_is_left(spark: SparkSession
     one_task = numbers(spark, 200).coalesce(1)  # many on few cores wait for each other, wherever they are
     frame = meter.around("computes", lambda frame: frame.withColumn("sum", costly), one_task)
     run(meter.around("adds", lambda frame: frame.withColumn("more", F.col("sum") + 1), frame))
-    computes, adds = (meter.seconds_per_record(name) or 0.0 for name in ("computes", "adds"))
-    assert computes > adds
+    computes, adds = (meter.inside(name) or NOTHING for name in ("computes", "adds"))
+    assert computes.seconds > adds.seconds
 
 
 def test_columns_that_nobody_needs_are_not_carried_along_to_be_measured(spark: SparkSession) -> None:
@@ -69,8 +84,9 @@ def test_all_are_counted_and_those_with_a_stamp_are_timed(spark: SparkSession) -
     meter = Meter(spark, ["same"])
     sampled = numbers(spark, 10_000).withColumn(STAMP, F.when(F.col("id") % 20 == 0, F.col(STAMP)))
     run(meter.around("same", lambda frame: frame, sampled, last=True))
-    assert meter.records_out("same") == 10_000
-    assert meter._inside["same"].accumulator.count == len(meter._latency["event"].taken()) == 500
+    inside = meter.inside("same") or NOTHING
+    assert inside.records_out == 10_000
+    assert inside.timed == len(meter._latency["event"].taken()) == 500
 
 
 def test_some_hundreds_of_a_batch_are_chosen_whatever_its_size(spark: SparkSession) -> None:

@@ -13,10 +13,11 @@ from patience import wait_for
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError
+from penstock.spark.failure import JobFailedError
 from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime import repair
-from penstock.spark.realtime.engine import JobFailedError, RealTimeEngine
+from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.realtime.shuffles import inner_shuffles
 from penstock.spark.settings import PARTITIONS
 

@@ -34,3 +34,14 @@ def one_in(spark: SparkSession, many: int | Column) -> Column:
         False,  # deterministic
     )
     return Column(bridge.column(drawn)) == 0
+
+
+def share(records: int, wanted: int) -> int:
+    """One in how many to choose, so that of so many records `wanted` and up to twice as many are chosen.
+
+    A power of two, which Java's generator draws without a division.
+
+    >>> share(100_000, 500), share(20, 500)
+    (128, 1)
+    """
+    return 1 << (max(1, records // wanted).bit_length() - 1)

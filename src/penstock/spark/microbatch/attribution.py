@@ -1,16 +1,24 @@
-"""Says which stages of a Spark job belong to which operator of a segment."""
+"""Says what each operator of a segment did, from the stages of its Spark jobs and from what was measured inside.
+
+Operators of a chain share a stage. Spark's account of the stage says how long all of them took, with all that a record
+costs besides: reading and writing it. What was measured inside says in which proportion that is theirs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
+from penstock.spark.chains import Chain, Exchange
+from penstock.spark.measure.operator_meter import Inside
 from penstock.spark.measure.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorWork:
-    """What one operator did for one batch. A figure that its stages do not show is None.
+    """What one operator did for one batch. A figure that was not measured is None.
 
     useful_seconds  seconds spent on records, over all its instances
     stage_seconds   the same divided by its instances: seconds of the batch that the operator took
@@ -24,68 +32,148 @@ class OperatorWork:
     records_out: int | None = None
 
 
+class Timing(StrEnum):
+    """What the seconds inside an operator are."""
+
+    SOME = "some"  # of some records: all that came in took as long, each
+    WAITS = "waits"  # all of them
+    NONE = "none"  # not measured: it takes in all its records before it hands on the first
+
+
 @dataclass(frozen=True, slots=True)
-class Link:
-    """The stages to expect of an operator in its segment.
+class Metering:
+    """What was measured inside an operator, and what its seconds are."""
 
-    name       the operator
-    exchanges  shuffles inside it: each adds a stage
-    may_fuse   whether it has the key of the operator before it: Spark may then leave out the shuffle in front of it
-    """
+    inside: Inside
+    timing: Timing
 
-    name: str
-    exchanges: int = 0
-    may_fuse: bool = False
+    @property
+    def missed(self) -> bool:
+        """Whether records left it, but none of those that were chosen to be timed."""
+        return self.timing is not Timing.NONE and self.inside.records_out > 0 and not self.inside.timed
+
+    def seconds(self, records_in: int) -> float | None:
+        """Seconds of all records inside the operator; None: not known."""
+        if not records_in:
+            return 0.0
+        if self.timing is Timing.WAITS:
+            return self.inside.seconds if self.inside.timed else None
+        per_record = self.inside.seconds_per_record
+        return None if per_record is None else per_record * records_in
 
 
 def attribute(
-    links: Sequence[Link], jobs: Sequence[Sequence[Stage]], counted: int | None = None, trailing: int = 0
-) -> Mapping[str, OperatorWork]:
-    """The work of each operator.
+    chains: Sequence[Chain],
+    jobs: Sequence[Sequence[Stage]],
+    records: int,
+    *,
+    exchanges: Mapping[str, int] | None = None,
+    metered: Mapping[str, Metering] | None = None,
+    counted: int | None = None,
+) -> Mapping[str, OperatorWork] | None:
+    """The work of each operator of a segment that read so many records; None if they cannot be told apart.
 
-    The first job runs the chain: a stage that reads the input, then those of one operator after the other. Where the
-    output is kept for others, it is also `counted`, which takes `trailing` further stages, and further jobs hand it to
-    the sinks: all that is the last operator's work.
+    The first job runs the chains: a stage that reads the input, unless the first chain does that itself, then those of
+    one chain after the other. A shuffle inside an operator, of which `exchanges` has the number, adds a stage. Where
+    the output is kept for others it is also `counted`, and further jobs hand it to the sinks: all that is the last
+    operator's work, and so is whatever else Spark did behind the stages that were expected.
 
-    >>> read, parse, count = Stage(2, 0.1, 900, 900), Stage(3, 0.6, 900, 800), Stage(2, 0.8, 800, 0)
-    >>> work = attribute([Link("parse"), Link("count")], [[read, parse, count]])
+    >>> from penstock.spark.chains import Partitioning
+    >>> parse = Chain(("parse",), 3, Exchange.SHUFFLE, (), Partitioning(3))
+    >>> count = Chain(("count",), 2, Exchange.SHUFFLE, ("user",), Partitioning(2, ("user",)))
+    >>> stages = [Stage(2, 0.1, 900, 900), Stage(3, 0.6, 900, 800), Stage(2, 0.8, 800, 0)]
+    >>> work = attribute([parse, count], [stages], records=900)
     >>> work["parse"].records_out, work["count"].stage_seconds
     (800, 0.4)
     """
-    chain = list(jobs[0]) if jobs else []
-    tail = [stage for job in jobs[1:] for stage in job]
-    missing = 1 + sum(1 + link.exchanges for link in links) + trailing - len(chain)
+    exchanges, metered = exchanges or {}, metered or {}
+    if not jobs or any(each.missed for each in metered.values()):
+        return None
+    stages = list(jobs[0])[1 if chains[0].exchange is Exchange.SHUFFLE else 0 :]
+    lengths = _lengths(chains, exchanges, len(stages))
+    if sum(lengths) > len(stages):
+        return None
     work: dict[str, OperatorWork] = {}
-    at = 1
-    for link in links:
-        own = 1 + link.exchanges
-        if missing > 0 and link.may_fuse:
-            missing, own = missing - 1, own - 1
-        work[link.name] = _sum(chain[at : at + own])
-        at += own
-    last = links[-1].name
-    extra = _sum([*chain[at:], *tail])  # further stages come behind those that were expected
-    known = work[last]
-    work[last] = OperatorWork(
-        useful_seconds=_plus(known.useful_seconds, extra.useful_seconds),
-        stage_seconds=_plus(known.stage_seconds, extra.stage_seconds),
-        records_in=known.records_in,
-        records_out=counted if counted is not None else known.records_out or None,
-    )
+    for chain, length in zip(chains, lengths, strict=True):
+        own, stages = stages[:length], stages[length:]
+        work |= _chain(chain, own, records, metered)
+    last = chains[-1].operators[-1]
+    if counted is None:
+        counted = work[last].records_out or (metered[last].inside.records_out if last in metered else None)
+    more = [*stages, *(stage for job in jobs[1:] for stage in job)]
+    work[last] = _with(work[last], more, counted)
     return work
 
 
-def _sum(stages: Sequence[Stage]) -> OperatorWork:
-    """An operator takes what its first stage reads, and emits what its last one writes."""
+def _lengths(chains: Sequence[Chain], exchanges: Mapping[str, int], there: int) -> list[int]:
+    """How many stages each chain has.
+
+    Spark leaves out a shuffle by a key if a shuffle inside the operator before it has distributed the records in just
+    that way: the chain then has no stage of its own to begin with.
+    """
+    inside = [exchanges.get(chain.operators[-1], 0) for chain in chains]
+    lengths = [1 + each for each in inside]
+    for place, chain in enumerate(chains[1:], 1):
+        if sum(lengths) > there and chain.key and inside[place - 1]:
+            lengths[place] -= 1
+    return lengths
+
+
+def _chain(
+    chain: Chain, stages: Sequence[Stage], records: int, metered: Mapping[str, Metering]
+) -> dict[str, OperatorWork]:
+    """The operators of a chain share its first stage; what follows, and what leaves, is the last one's."""
     if not stages:
-        return OperatorWork()
+        return dict.fromkeys(chain.operators, OperatorWork())
+    shared = stages[0]
+    came = {chain.operators[0]: shared.records_in if chain.exchange is Exchange.SHUFFLE else records}
+    for before, name in pairwise(chain.operators):
+        came[name] = metered[before].inside.records_out
+    known = {name: metered[name].seconds(came[name]) if name in metered else None for name in chain.operators}
+    seconds = split(shared.useful_seconds, known, came)
+    left = [*list(came.values())[1:], stages[-1].records_out]
+    work = {
+        name: OperatorWork(seconds[name], seconds[name] / max(1, shared.tasks), came[name], out)
+        for name, out in zip(chain.operators, left, strict=True)
+    }
+    last = chain.operators[-1]
+    work[last] = _with(work[last], stages[1:], work[last].records_out)
+    return work
+
+
+def split(seconds: float, known: Mapping[str, float | None], records: Mapping[str, int]) -> dict[str, float]:
+    """The seconds of a stage over its operators, in the proportion of those that are `known` inside them.
+
+    Where some are not known, the others took what they show, and those share the rest by their records.
+
+    >>> split(4.0, {"a": 1.0, "b": 2.0, "c": 0.0}, {})
+    {'a': 1.3333333333333333, 'b': 2.6666666666666665, 'c': 0.0}
+    >>> split(4.0, {"a": 1.0, "b": None}, {"b": 7})
+    {'a': 1.0, 'b': 3.0}
+    """
+    shown = {name: each for name, each in known.items() if each is not None}
+    hidden = {name: records.get(name, 0) for name in known if name not in shown}
+    total = sum(shown.values())
+    if not total and not hidden:
+        hidden = {name: records.get(name, 0) for name in known}  # nothing came: the stage itself took its time
+    rest = max(0.0, seconds - total) if hidden else 0.0
+    scale = (seconds - rest) / total if total else 0.0
+    weights = hidden if any(hidden.values()) else dict.fromkeys(hidden, 1)
+    return {
+        name: scale * shown.get(name, 0.0) + (rest * weights[name] / sum(weights.values()) if name in weights else 0.0)
+        for name in known
+    }
+
+
+def _with(work: OperatorWork, stages: Sequence[Stage], records_out: int | None) -> OperatorWork:
+    """The work with that of further stages."""
     return OperatorWork(
-        useful_seconds=sum(stage.useful_seconds for stage in stages),
-        stage_seconds=sum(stage.useful_seconds / max(1, stage.tasks) for stage in stages),
-        records_in=stages[0].records_in,
-        records_out=stages[-1].records_out,
+        useful_seconds=_plus(work.useful_seconds, [stage.useful_seconds for stage in stages]),
+        stage_seconds=_plus(work.stage_seconds, [stage.useful_seconds / max(1, stage.tasks) for stage in stages]),
+        records_in=work.records_in,
+        records_out=records_out,
     )
 
 
-def _plus(a: float | None, b: float | None) -> float | None:
-    return a if b is None else b if a is None else a + b
+def _plus(seconds: float | None, more: Sequence[float]) -> float | None:
+    return seconds if not more else (seconds or 0.0) + sum(more)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pyspark import StorageLevel
@@ -19,19 +21,21 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.model import Actuation, Execution, Plan, Sample
+from penstock.spark.chains import Chain, Exchange, Partitioning, chains, united
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.failure import JobFailedError, given_up, in_one_line, place_of_failure
 from penstock.spark.graph import Graph
 from penstock.spark.measure.jvm_clock import now
-from penstock.spark.measure.stages import StageReader
+from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.batches import MicroBatch
+from penstock.spark.microbatch.chain_meter import ChainMeter
 from penstock.spark.microbatch.creation import TimesOfCreation
-from penstock.spark.microbatch.monitor import BatchMonitor, RanBatch, SegmentJobs
+from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, SegmentJobs
 from penstock.spark.segments import Segment, segments
-from penstock.spark.settings import KEEP_EVERY_STAGE
+from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
 log = logging.getLogger("penstock")
 
@@ -44,6 +48,12 @@ ATTEMPTS = 3
 PAUSE_SECONDS = 1.0
 """Before the second attempt; each further pause is twice as long."""
 
+RECENT_BATCHES = 10
+"""A source leaves out partitions without new records. As many are taken for granted as the widest of the recent batches
+had: otherwise a batch with few records would run in other stages than those before it."""
+
+REMEMBERED_PROGRESS = "spark.sql.streaming.numRecentProgressUpdates"
+
 STOP_SECONDS = 60.0
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
 """Spark recognises an interrupted batch by this text. It searches for it with a regular expression that overflows the
@@ -51,8 +61,17 @@ stack on the long text that an interrupted call really leaves."""
 
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",  # it would cut a job into many
+    "spark.sql.unionOutputPartitioning": "false",  # a union has the partitions of all that it unites
     **KEEP_EVERY_STAGE,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a segment reads: the batch itself or what another segment made of it, and how its records lie."""
+
+    frame: DataFrame
+    lies: Partitioning
 
 
 class MicroBatchEngine(SparkEngine):
@@ -96,6 +115,10 @@ class MicroBatchEngine(SparkEngine):
         self._failed: Exception | None = None  # of the batch that ended the job
         self._warming = WARM_UP_BATCHES
         self._created = TimesOfCreation(spark)
+        self._meter = ChainMeter(spark, dry_runs)
+        # Spark forgets what it has reported: it is taken in time, if nobody reads samples meanwhile.
+        self._progress_batches = max(1, int(spark.conf.get(REMEMBERED_PROGRESS) or 1) // 5)
+        self._partitions: deque[int] = deque(maxlen=RECENT_BATCHES)
         # Columns that every batch needs are made once: making one takes milliseconds.
         self._stamp = stamp(graph.source.created, now(spark))
         self._barrier = F.spark_partition_id() >= 0
@@ -110,13 +133,14 @@ class MicroBatchEngine(SparkEngine):
         self._plan, self._warming = plan, WARM_UP_BATCHES
         self._stopping.clear()
         began, source = self.now(), self.graph.source.stream(self._spark)
-        self._query = (
+        writer = (
             source.writeStream.foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
             .trigger(processingTime=f"{round(self._batch_seconds * 1e3)} milliseconds")
             .queryName(self.graph.name)
-            .start()
         )
+        with temporary_settings(self._spark, SETTINGS):  # batches run in a session that is copied from this one
+            self._query = writer.start()
         self._monitor.begin(self._query, began)
 
     def stop(self) -> None:
@@ -167,7 +191,8 @@ class MicroBatchEngine(SparkEngine):
     def _on_batch(self, frame: DataFrame, number: int) -> None:
         self._between_batches.clear()
         try:
-            self._monitor.take_progress()
+            if number % self._progress_batches == 0:
+                self._monitor.take_progress()
             self._try_batch(frame, number)
         except Exception:
             if self._stopping.is_set():
@@ -183,6 +208,7 @@ class MicroBatchEngine(SparkEngine):
                 self._run_batch(frame, number)
                 return
             except Exception as error:
+                self._meter.discard()
                 if self._stopping.is_set():
                     raise
                 if attempt + 1 == ATTEMPTS:
@@ -197,8 +223,7 @@ class MicroBatchEngine(SparkEngine):
             plan, warm_up = self.plan(), self._warming > 0
             self._warming -= warm_up
         began = self.now()
-        for key, value in SETTINGS.items():
-            frame.sparkSession.conf.set(key, value)
+        self._partitions.append(_partitions(frame))
         # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
         # other column, that is not used.
         frame = frame.withColumn(STAMP, self._stamp)
@@ -206,48 +231,79 @@ class MicroBatchEngine(SparkEngine):
         if measured:
             frame = self._created.sampled(frame)
         before = self._useful_seconds()
-        kept: dict[str, DataFrame] = {}
+        outputs = {"": Output(frame, Partitioning(max(self._partitions)))}
+        kept: list[DataFrame] = []
         try:
             if sum(not segment.after for segment in self._segments) > 1:
-                frame = kept[""] = frame.persist(StorageLevel.MEMORY_AND_DISK)
+                kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
                 frame.count()
-            ran = [self._run_segment(segment, plan, frame, kept, number) for segment in self._segments]
+            ran = [self._run_segment(segment, plan, outputs, kept, number, measured) for segment in self._segments]
         finally:
-            for one in kept.values():
+            for one in kept:
                 one.unpersist()
         batch = MicroBatch(began, self.now(), plan, records=0, warm_up=warm_up)
-        useful = {name: seconds - before[name] for name, seconds in self._useful_seconds().items()}
-        created = self._created.taken() if measured else None
-        self._monitor.add(RanBatch(batch, number, tuple(ran), created, useful))
+        self._monitor.add(RanBatch(batch, number, self._looked_at(ran, before) if measured else None))
+
+    def _looked_at(self, ran: Sequence[SegmentJobs | None], before: Mapping[str, float]) -> Look:
+        segments = tuple(each for each in ran if each is not None)
+        shared = [chain for each in segments for chain in each.chains if len(chain.operators) > 1]
+        return Look(
+            segments,
+            self._created.taken(),
+            {name: seconds - before[name] for name, seconds in self._useful_seconds().items()},
+            self._meter.taken([name for chain in shared for name in chain.operators]),
+        )
 
     def _run_segment(
-        self, segment: Segment, plan: Plan, source: DataFrame, kept: dict[str, DataFrame], number: int
-    ) -> SegmentJobs:
-        """One Spark job over the stages of the segment; what others read afterwards is kept for the batch."""
-        frame = kept[segment.after[0]] if segment.after else source
-        for parent in segment.after[1:]:
-            frame = frame.unionByName(kept[parent])
-        for name in segment.operators:
-            step = self.graph.steps[name]
-            frame = frame.repartition(plan[name], *step.key)
-            if self._dry_runs[name].filters:
-                # The optimiser would carry the operator's filters through the shuffle in front of it, to run them with
-                # the parallelism of another. It does not move them past a condition that is not deterministic.
-                frame = frame.where(self._barrier)
-            frame = step.function(frame)
-        counted = None
-        with self._stages.tagged(f"penstock-{self.graph.name}-{number}-{segment.name}") as found:
+        self, segment: Segment, plan: Plan, outputs: dict[str, Output], kept: list[DataFrame],
+        number: int, measured: bool,
+    ) -> SegmentJobs | None:  # fmt: skip
+        """One Spark job over the stages of the segment; what others read afterwards is kept for the batch.
+
+        The jobs of a batch that is not measured are not looked up.
+        """
+        first, *others = (outputs[parent] for parent in segment.after or ("",))
+        frame = first.frame
+        for other in others:
+            frame = frame.unionByName(other.frame)
+        found = chains(segment, self.graph, self._dry_runs, plan, united([each.lies for each in (first, *others)]))
+        for chain in found:
+            frame = self._behind(chain, frame, metered=measured and len(chain.operators) > 1)
+        counted, tag = None, f"penstock-{self.graph.name}-{number}-{segment.name}"
+        with self._stages.tagged(tag) if measured else nullcontext(list[JobRange]()) as jobs:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):
-                frame = kept[segment.name] = frame.persist(StorageLevel.MEMORY_AND_DISK)
+                kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+                outputs[segment.name] = Output(frame, found[-1].behind)
                 counted = frame.count()
             for sink in segment.sinks:
                 sink.write(frame, number)
-        return SegmentJobs(segment, found[0], counted)
+        return SegmentJobs(segment, found, jobs[0], counted) if jobs else None
+
+    def _behind(self, chain: Chain, frame: DataFrame, metered: bool) -> DataFrame:
+        """What the operators of a chain make of the frame, measured inside or not."""
+        if chain.exchange is Exchange.COALESCE:
+            frame = frame.coalesce(chain.parallelism)
+        elif chain.exchange is Exchange.SHUFFLE:
+            frame = frame.repartition(chain.parallelism, *chain.key)
+            if any(self._dry_runs[name].filters for name in chain.operators):
+                # The optimiser would carry the filters through the shuffle in front of them, to run them with the
+                # parallelism of another operator. It does not move them past a condition that is not deterministic.
+                frame = frame.where(self._barrier)
+        for name in chain.operators:
+            step = self.graph.steps[name]
+            frame = self._meter.around(step, frame) if metered else step.function(frame)
+        return frame
 
     def _useful_seconds(self) -> dict[str, float]:
         """Useful seconds so far of the operators that measure themselves."""
         tried = self._dry_runs.items()
         return {name: sum(meter.useful_seconds for meter in each.meters) for name, each in tried if each.meters}
+
+
+def _partitions(frame: DataFrame) -> int:
+    """How many partitions the records of a batch lie in. Spark hands over a batch as an RDD that it has planned."""
+    count: int = frame._jdf.queryExecution().logical().rdd().getNumPartitions()
+    return count
 
 
 @contextmanager

@@ -13,12 +13,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.control.ports import Clock
 from penstock.model import OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
+from penstock.spark.chains import Chain
 from penstock.spark.dry_run import DryRun
 from penstock.spark.executors.slots import SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
 from penstock.spark.measure.stages import JobRange, StageReader
-from penstock.spark.microbatch.attribution import Link, OperatorWork, attribute
+from penstock.spark.microbatch.attribution import Metering, OperatorWork, attribute
 from penstock.spark.microbatch.batches import QUANTILES, MicroBatch, samples
 from penstock.spark.segments import Segment
 
@@ -30,28 +31,47 @@ batches show what all are like."""
 
 @dataclass(frozen=True, slots=True)
 class SegmentJobs:
-    """The Spark jobs of one segment in one batch. `counted` is its output, None if that was not counted."""
+    """The Spark jobs of one segment in one batch.
+
+    segment  its operators
+    chains   those of them that shared their instances
+    jobs     the jobs
+    counted  records that left it; None: they were not counted
+    """
 
     segment: Segment
+    chains: tuple[Chain, ...]
     jobs: JobRange
     counted: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class RanBatch:
-    """A batch that has run, before its progress and its stages are read.
+class Look:
+    """What a batch that is measured left behind, before its stages are read.
 
-    number          as Spark counts them
     segments        the jobs of each segment
-    created         times of creation of some of its records, in microseconds; None: it is not one that is measured
+    created         times of creation of some of its records, in microseconds
     useful_seconds  of the operators that measure themselves
+    metered         what was measured inside operators that shared their instances
+    """
+
+    segments: tuple[SegmentJobs, ...]
+    created: tuple[int, ...]
+    useful_seconds: Mapping[str, float]
+    metered: Mapping[str, Metering]
+
+
+@dataclass(frozen=True, slots=True)
+class RanBatch:
+    """A batch that has run, before its progress is read.
+
+    number  as Spark counts them
+    look    what it left behind; None: it is not one that is measured
     """
 
     batch: MicroBatch
     number: int
-    segments: tuple[SegmentJobs, ...]
-    created: tuple[int, ...] | None
-    useful_seconds: Mapping[str, float]
+    look: Look | None
 
 
 class BatchMonitor:
@@ -100,7 +120,7 @@ class BatchMonitor:
             self._ran.append(ran)
 
     def take_progress(self) -> None:
-        """Take what Spark has reported. It keeps the last hundred batches only: call it with each batch."""
+        """Take what Spark has reported, before it forgets it."""
         with self._lock:
             self._take_progress()
 
@@ -113,9 +133,9 @@ class BatchMonitor:
             return self._idle(plan, since, input_rate)
         self._read_until = ran[-1].batch.ended
         self._measure_after = (self._read_until - since) / MEASURED_BATCHES
-        measured = [one.number for one in ran if one.created is not None]
+        measured = [one.number for one in ran if one.look is not None]
         chosen = {measured[index] for index in _spread(len(measured), MEASURED_BATCHES)}
-        batches = [self._measured(one) if one.number in chosen else one.batch for one in ran]
+        batches = [self._measured(one.batch, one.look if one.number in chosen else None) for one in ran]
         return samples(self._topology, batches, since, input_rate, self.backlog, self._slots.executors())
 
     def _take_progress(self) -> None:
@@ -162,33 +182,38 @@ class BatchMonitor:
             executors=self._slots.executors(),
         )]  # fmt: skip
 
-    def _measured(self, ran: RanBatch) -> MicroBatch:
+    def _measured(self, batch: MicroBatch, look: Look | None) -> MicroBatch:
         """The batch with what its stages and its records show."""
-        work: dict[str, OperatorWork] = {}
-        for each in ran.segments:
-            stages = self._stages.of_jobs(each.jobs)
-            if not stages:
-                return ran.batch
-            # Each instance counts its own records, and one more stage adds them up; one instance needs none.
-            trailing = 1 if each.counted is not None and ran.batch.plan[each.segment.name] > 1 else 0
-            work |= attribute(self._links(each.segment), stages, each.counted, trailing)
-        for name, seconds in ran.useful_seconds.items():
-            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / ran.batch.plan[name])
-        if not ran.created:
-            return replace(ran.batch, work=work)
-        created = np.array(ran.created) / 1e6
+        work = None if look is None else self._work(batch, look)
+        if look is None or work is None:
+            return batch
+        if not look.created:
+            return replace(batch, work=work)
+        created = np.array(look.created) / 1e6
         return replace(
-            ran.batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
+            batch, work=work, created=tuple(np.quantile(created, QUANTILES)), mean_created=float(created.mean())
         )
 
-    def _links(self, segment: Segment) -> list[Link]:
-        links = []
-        for name in segment.operators:
-            step = self._graph.steps[name]
-            parents = [self._graph.steps[parent] for parent in step.after]
-            may_fuse = bool(step.key) and any(parent.key == step.key for parent in parents)
-            links.append(Link(name, self._dry_runs[name].exchanges, may_fuse))
-        return links
+    def _work(self, batch: MicroBatch, look: Look) -> Mapping[str, OperatorWork] | None:
+        """What each operator did; None if that cannot be told."""
+        work: dict[str, OperatorWork] = {}
+        counted = {each.segment.name: each.counted or 0 for each in look.segments}
+        for each in look.segments:
+            names, after = each.segment.operators, each.segment.after
+            own = attribute(
+                each.chains,
+                self._stages.of_jobs(each.jobs) or (),
+                sum(counted[parent] for parent in after) if after else round(batch.records),
+                exchanges={name: self._dry_runs[name].exchanges for name in names},
+                metered={name: look.metered[name] for name in names if name in look.metered},
+                counted=each.counted,
+            )
+            if own is None:
+                return None
+            work |= own
+        for name, seconds in look.useful_seconds.items():
+            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / batch.plan[name])
+        return work
 
 
 def _spread(count: int, wanted: int) -> set[int]:

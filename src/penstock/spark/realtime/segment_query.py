@@ -215,8 +215,10 @@ class SegmentQuery:
         names, meter, records = self.segment.operators, self._meter, round(progress.records)
         operators = {}
         for name, cpu_seconds in zip(names, self._cpu_seconds(progress), strict=True):
-            counted, seconds = (meter.records_out(name), meter.seconds_per_record(name)) if meter else (None, None)
-            records = records if counted is None else counted
+            inside = None if meter is None else meter.inside(name)
+            seconds = None
+            if inside is not None:
+                records, seconds = inside.records_out, inside.seconds_per_record
             operators[name] = OperatorBatch(records, seconds, cpu_seconds)
         return operators
 

@@ -1,0 +1,86 @@
+"""Measures inside one operator: counts the records that leave it, and times some of them.
+
+Where records are cheap and many, next to nothing may be done for each of them. A task takes one record after the other
+through the code of its operators, so it is the task that remembers when the record at work came in. Of several records
+that an operator makes of one, the first is timed: what it takes to the next has the work of all operators behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from penstock.spark.measure.accumulators import Remembered, SumAccumulator
+from penstock.spark.measure.jvm_clock import nanoseconds
+
+NOT_TIMED = 0
+METERED = "penstock: metered"
+"""A column of our own, dropped again before the operator behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What was measured inside one operator.
+
+    records_out  records that left it
+    timed        how many of them were timed
+    seconds      seconds that those spent inside it
+    """
+
+    records_out: int
+    timed: int
+    seconds: float
+
+    @property
+    def seconds_per_record(self) -> float | None:
+        """None if no record was timed."""
+        return self.seconds / self.timed if self.timed else None
+
+
+class OperatorMeter:
+    """Measures one operator, in all frames that it is put into."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._started = Remembered(spark, NOT_TIMED)
+        self._out = _Read(SumAccumulator(spark))
+        self._inside = _Read(SumAccumulator(spark))
+
+    def arriving(self, session: SparkSession, chosen: Column) -> Column:
+        """A condition for records that come to the operator: those that are `chosen` will be timed."""
+        return self._started.setting(F.when(chosen, nanoseconds(session)).otherwise(NOT_TIMED))
+
+    def leaving(self, session: SparkSession, timed: Column) -> Column:
+        """A condition for records that leave the operator; `timed` is evaluated first, for those that are timed."""
+        started = self._started.value
+        timed = timed & self._inside.accumulator.adding(nanoseconds(session) - started)
+        timed = timed & self._started.setting(F.lit(NOT_TIMED).cast("long"))
+        return self._out.accumulator.adding(F.when((started == NOT_TIMED) | timed, 1).cast("long"))
+
+    def taken(self) -> Inside:
+        """What was measured since the last call, in tasks that have ended."""
+        records_out, _ = self._out.more()
+        nanoseconds_spent, timed = self._inside.more()
+        return Inside(records_out, timed, nanoseconds_spent / 1e9)
+
+
+def behind(frame: DataFrame, condition: Column) -> DataFrame:
+    """Evaluate a condition when a record has left the operator. It is a column, since the optimiser would move a
+    condition in front of what the operator selects."""
+    return frame.withColumn(METERED, condition).where(F.col(f"`{METERED}`")).drop(METERED)
+
+
+class _Read:
+    """A sum, and how much of it has been read."""
+
+    def __init__(self, accumulator: SumAccumulator) -> None:
+        self.accumulator = accumulator
+        self._sum, self._count = 0, 0
+
+    def more(self) -> tuple[int, int]:
+        """What was added since the last call: the sum, and of how many values."""
+        total, count = self.accumulator.sum, self.accumulator.count
+        more = total - self._sum, count - self._count
+        self._sum, self._count = total, count
+        return more
