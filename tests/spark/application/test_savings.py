@@ -4,11 +4,11 @@ import pytest
 
 from penstock import Slo
 from penstock.model import Cycle, Decision, Latency, Mode, OperatorSample, Reason, ReasonCode, Sample
-from penstock.spark.attached.savings import Savings
-from penstock.spark.executors.whole_executors import WholeExecutors
+from penstock.spark.application.savings import Savings
+from penstock.spark.executors.shared_slots import Share
 from penstock.spark.measure.query_monitor import JOB
 
-TWO_SLOTS_EACH = WholeExecutors(2)
+TWO_SLOTS_EACH = Share(slots_each=2, least=1, most=5)
 
 
 def cycle(t: float, mode: Mode, before: int, decided: int, latency_ms: float | None = None) -> Cycle:
@@ -76,3 +76,21 @@ def test_only_the_last_cycles_are_kept_but_all_are_counted() -> None:
         added.add(cycle(float(i), Mode.MONITOR, 1, 1))
     assert len(added.report().cycles) == 100
     assert added.report().core_seconds == pytest.approx(2000)
+
+
+def test_the_report_of_an_application_tells_of_each_query() -> None:
+    total, one, two = (savings(Mode.ACTIVE) for _ in range(3))
+    for t, added, decided in ((0.0, one, 3), (5.0, two, 3), (10.0, one, 2), (20.0, two, 2)):
+        for each in (total, added):
+            each.add(cycle(t, Mode.ACTIVE, before=3, decided=decided))
+    report = total.report(
+        ["a query is left out"], {"clicks": one.report(["its lag is not known"]), "views": two.report()}
+    )
+    assert report.core_seconds == 3 * 2 * 20  # the executors are those of the application
+    assert report.changes == 2
+    lines = str(report).splitlines()
+    assert lines[0] == "watched for 20 s in active mode, 2 changes made"
+    assert "note: a query is left out" in lines
+    clicks, views = lines.index("clicks: 1 changes made"), lines.index("views: 1 changes made")
+    assert any("decided: job 4; 2 executors" in line for line in lines[clicks:views])
+    assert "  note: its lag is not known" in lines[clicks:views]
