@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-import penstock
+from cluster_story import environment, run
 from pages import ROOT, blocks, read
 from patience import wait_for
 from penstock import Slo
@@ -25,7 +24,6 @@ from penstock.testbed.standalone import standalone_cluster
 
 pytestmark = pytest.mark.spark
 
-HANG_SECONDS = 900.0
 EXAMPLE = "examples/attached_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
@@ -44,23 +42,6 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 """Runs a script as it is, except that it does not wait as long as it says: how long a decision takes depends on how
 busy the machine is."""
-
-
-def environment() -> dict[str, str]:
-    """The code under test, and what tests share."""
-    places = Path(penstock.__file__).parent.parent, ROOT / "tests"
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
-
-
-def run(*arguments: str) -> str:
-    """In a process of its own: a second Spark context cannot live beside the one that the other tests share."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env=environment(),
-        capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-5000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -164,11 +164,12 @@ class QueryMonitor(Monitor):
         batch = running_batch(self._stages.context, self._query)
         if batch is None or batch.number <= self._last.number or now - batch.start <= LATE * self._longest:
             return []
+        so_far = now - batch.start
         stages = self._stages.so_far(self._run, batch.number)
         done = min(batch.records, max((stage.records_in for stage in stages), default=0))
         useful = sum(stage.held_seconds for stage in stages)
         costs_more = done > 0 and self._cost is not None and useful / done > self._cost
-        rate, waiting = self._rate_since(batch, now), (batch.start - self._looked[0]) / 2
+        rate, waiting = self._rate_so_far(batch, now), (batch.start - self._looked[0]) / 2
         began = max(self._end, self._seen_until)
         self._seen_until = now
         sample = self._sample(
@@ -176,22 +177,21 @@ class QueryMonitor(Monitor):
             max(now - began, 1e-3),
             records=done,
             rate=rate,
-            backlog=batch.records - done + batch.lag + rate * (now - batch.start),
+            backlog=batch.records - done + batch.lag + (rate * so_far if batch.since is None else batch.since),
             useful=useful,
-            processing_ms=1e3 * (now - batch.start),
-            event_ms=1e3 * (now - batch.start + max(0.0, waiting)),
+            processing_ms=1e3 * so_far,
+            event_ms=1e3 * (so_far + max(0.0, waiting)),
         )
         if costs_more:
             return [replace(sample, throughput=None)]
         unknown = replace(sample.operators[self._name], records_in=None, records_out=None, useful_seconds=None)
         return [replace(sample, throughput=None, operators={self._name: unknown})]
 
-    def _rate_since(self, batch: RunningBatch, now: float) -> float:
-        """Records per second that came since the batch began, or else before it."""
-        if batch.since is not None:
-            return batch.since / max(now - batch.start, 1e-3)
+    def _rate_so_far(self, batch: RunningBatch, now: float) -> float:
+        """Records per second that came since a batch last looked at the source: until now, or until this one began."""
         looked_at, lag = self._looked
-        return max(0.0, batch.records + batch.lag - lag) / max(batch.start - looked_at, 1e-3)
+        until, since = (batch.start, 0.0) if batch.since is None else (now, batch.since)
+        return max(0.0, batch.records + batch.lag + since - lag) / max(until - looked_at, 1e-3)
 
     def _idle(self) -> Sample:
         """Nothing came since the last window: Spark reports no progress then, only that it waits for data."""
