@@ -80,7 +80,6 @@ def run(
     from penstock.spark.application.script import Script
     from penstock.spark.application.watch import watch
 
-    logging.getLogger("penstock").setLevel(logging.INFO)
     slo, bounds = Slo(slo_processing, slo_event, slo_drain, slo_statistic), _bounds(executors)
     duration("--wait", wait)
     steering: SteeringOptions = {
@@ -99,6 +98,7 @@ def run(
         return watch(session, slo=slo, executors=bounds, wait=wait, quick=quick, **steering)
 
     job = Script(script, arguments or (), master, pairs("--conf", conf or ()), bounds[1])
+    logging.getLogger("penstock").setLevel(logging.INFO)  # every change is seen
     raise typer.Exit(job.run(begin, lambda report: typer.echo(report, err=True)))
 
 

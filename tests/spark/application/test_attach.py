@@ -24,7 +24,7 @@ from penstock.testbed.standalone import standalone_cluster
 
 pytestmark = pytest.mark.spark
 
-EXAMPLE = "examples/attached_job.py"
+EXAMPLE = "examples/watched_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
 UNTIL_IT_HAS_DECIDED = """
@@ -32,10 +32,10 @@ import runpy, sys
 import penstock.spark
 from patience import wait_for
 from pyspark.sql.streaming.query import StreamingQuery
-attached = []
-attach = penstock.spark.attach
-penstock.spark.attach = lambda *given, **options: attached.append(attach(*given, **options)) or attached[0]
-has_decided = lambda: "decided: job " in str(attached[0].report())
+watched = []
+watch = penstock.spark.watch
+penstock.spark.watch = lambda *given, **options: watched.append(watch(*given, **options)) or watched[0]
+has_decided = lambda: "because job would be busy" in str(watched[0].report())
 StreamingQuery.awaitTermination = lambda query, seconds: wait_for(has_decided)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")

@@ -39,6 +39,12 @@ def query(spark: SparkSession, topic: Any, checkpoint: str) -> Iterator[Streamin
     started.stop()
 
 
+def newest(query: StreamingQuery) -> int:
+    """The number of the last batch that has ended."""
+    number: int = query.lastProgress["batchId"]  # type: ignore[index]
+    return number
+
+
 def send(topic: Any, count: int) -> None:
     topic.send(*(b"record" for _ in range(count)))
 
@@ -65,7 +71,7 @@ def test_what_came_and_what_waits_is_known_before_the_batch_ends(
     assert running_batch(spark.sparkContext, query) is None or not query.status["isTriggerActive"]
 
     send(topic, MANY)
-    finished = (query.lastProgress or {})["batchId"]
+    finished = newest(query)
     late: list[Sample] = []
 
     def overdue() -> bool:
@@ -73,7 +79,7 @@ def test_what_came_and_what_waits_is_known_before_the_batch_ends(
         return bool(late)
 
     wait_for(overdue, "the batch is overdue")
-    assert (query.lastProgress or {})["batchId"] <= finished + 1  # Kafka may have given some of them to a batch before
+    assert newest(query) <= finished + 1  # Kafka may have given some of them to a batch before
     first = late[0]
     assert first.backlog is not None
     assert first.backlog > MANY / 2
