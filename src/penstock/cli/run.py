@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +17,7 @@ from penstock.model import InvalidValueError, Slo, duration
 from penstock.model.sample import STATISTICS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from penstock.control.assembly import SteeringOptions
-    from penstock.spark.application.watch import Watch
 
 TARGETS = "Targets"
 
@@ -93,9 +91,7 @@ def run(
     if interval is not None:
         steering["interval"] = interval
     chosen_steering(steering, quick)  # what is wrong is refused before anything starts
-
-    def begin(session: SparkSession) -> Watch:
-        return watch(session, slo=slo, executors=bounds, wait=wait, quick=quick, **steering)
+    begin = partial(watch, slo=slo, executors=bounds, wait=wait, quick=quick, **steering)
 
     job = Script(script, arguments or (), master, pairs("--conf", conf or ()), bounds[1])
     logging.getLogger("penstock").setLevel(logging.INFO)  # every change is seen

@@ -52,7 +52,7 @@ def test_every_change_is_one_line_on_the_drivers_standard_error(story: dict[str,
 )
 def test_the_report_is_printed_however_the_script_ends(story: dict[str, Any], example: str, code: int) -> None:
     assert "is watched in monitor mode" in story[example]["err"]
-    assert re.search(r"^watched for \d+ s in (monitor|active) mode, \d+ changes made$", story[example]["err"], re.M)
+    assert re.search(r"^steered for \d+ s in (monitor|active) mode, \d+ changes? made$", story[example]["err"], re.M)
     assert story[example]["code"] == code
 
 

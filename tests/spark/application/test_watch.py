@@ -45,7 +45,7 @@ def test_queries_are_decided_on_when_spark_has_forgotten_their_first_stages(stor
 def test_the_report_tells_of_each_query(story: dict[str, Any]) -> None:
     assert story["after_its_end"] == ["filtering", "joining"]
     for query in ("joining", "filtering"):
-        assert f"\n{query}: " in story["text"]
+        assert f"\n{query}:\n" in story["text"]
 
 
 def test_a_query_that_cannot_be_steered_is_named_and_left_out(story: dict[str, Any]) -> None:

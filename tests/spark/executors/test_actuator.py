@@ -8,6 +8,7 @@ import pytest
 
 from penstock.control.clock import WallClock
 from penstock.spark.executors.actuator import ExecutorActuator
+from penstock.spark.executors.bounds import Bounds
 from penstock.spark.executors.shared_slots import Share, SharedSlots
 from penstock.spark.executors.slots import NotEnoughSlotsError
 
@@ -40,7 +41,7 @@ class Cluster:
 
 
 def shared(cluster: Cluster) -> SharedSlots:
-    made = SharedSlots(cast("Any", cluster), 1, 5)
+    made = SharedSlots(cast("Any", cluster), Bounds(1, 5))
     made.join("alone")
     return made
 

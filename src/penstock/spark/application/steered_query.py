@@ -22,6 +22,7 @@ from penstock.spark.executors.whole_executors import NEEDED, WholeExecutors
 from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_query
+from penstock.spark.report import Account
 
 
 class SteeredQuery:
@@ -90,8 +91,8 @@ class SteeredQuery:
     def state_holders(self) -> set[str]:
         return state_holders(self._context, self.query)
 
-    def notes(self, slots: int) -> list[str]:
-        """What the figures of this query leave out, in sentences; `slots`: those of the application."""
+    def notes(self, account: Account) -> list[str]:
+        """What the figures of this query leave out, in sentences."""
         notes = [
             f"{source} does not report its lag: backlog and event latency are not measured, and the input rate is "
             "what the query takes, not what is offered"
@@ -99,7 +100,8 @@ class SteeredQuery:
         ]
         if self.slo.statistic != "mean":
             notes.append(f"progress events give means only, so the {self.slo.statistic} of the target is the mean")
-        tasks = self.monitor.most_tasks
+        tasks, latest = self.monitor.most_tasks, account.latest
+        slots = 0 if latest is None else latest.before.widest
         if tasks is not None and tasks < slots:
             notes.append(f"no stage has more than {tasks} tasks, so {slots - tasks} of {slots} slots stay idle")
         return notes

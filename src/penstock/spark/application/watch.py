@@ -18,15 +18,18 @@ from penstock.control.assembly import Steering, SteeringOptions
 from penstock.control.ports import Store
 from penstock.control.think import sentence
 from penstock.model import Cycle, InvalidValueError, Mode, PenstockError, Slo, duration
-from penstock.model.errors import check_choice, check_whole
+from penstock.model.errors import check_choice
 from penstock.spark.application.active_queries import StartsAndEnds, active_queries, name_of
 from penstock.spark.application.defaults import chosen_steering
-from penstock.spark.application.savings import Report, Savings
+from penstock.spark.application.report import ApplicationReport
 from penstock.spark.application.steered_query import SteeredQuery
-from penstock.spark.executors.claim import Claim, claim
+from penstock.spark.executors.bounds import Bounds
+from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.executors.shared_slots import SharedSlots
+from penstock.spark.measure.query_monitor import JOB
 from penstock.spark.measure.trigger import trigger_of_query
+from penstock.spark.report import Account
 from penstock.stores import open_store
 
 LOOK_SECONDS = 1.0
@@ -68,8 +71,8 @@ class Watch:
         self._left_out: dict[str, str] = {}  # why, by run
         self._stores: dict[str, Store] = {}  # by name, as the rest: a query that starts again goes on with its own
         self._known: dict[str, SteeredQuery] = {}
-        self._savings: dict[str, Savings] = {}
-        self._total = self._new_savings(slos[None])
+        self._accounts: dict[str, Account] = {}
+        self._total = Account(slos[None], self.mode, lambda plan: plan[JOB], shared.slots.bill())
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._stopping = threading.Lock()
@@ -95,22 +98,19 @@ class Watch:
         check_choice("mode", str(mode), [known.value for known in Mode])
         with self._shared.lock:
             self._steering = replace(self._steering, mode=mode)
-            self._total = self._new_savings(self._slos[None])
-            self._savings = {name: self._new_savings(query.slo) for name, query in self._known.items()}
             for query in self._steered.values():
                 query.set_mode(self.mode)
         log.info("the mode is %s now", self.mode)
 
-    def report(self) -> Report:
-        """What was or would be changed, what that saves, and what was not measured."""
-        queries = {
-            name: savings.report(self._known[name].notes(self._total.slots))
-            for name, savings in self._savings.copy().items()
-        }
-        if self._only is not None and queries:
-            [alone] = queries.values()
-            return alone
-        return replace(self._total.report(list(self._left_out.values()), queries), violated=None)
+    def report(self) -> ApplicationReport:
+        """What was or would be changed, what that costs, and what was not measured. Print it."""
+        known = self._known.copy()
+        accounts = {name: account for name, account in self._accounts.copy().items() if name in known}
+        return ApplicationReport(
+            total=self._total.report(),
+            queries={name: account.report(known[name].notes(account)) for name, account in accounts.items()},
+            notes=tuple(self._left_out.copy().values()),
+        )
 
     def state_holders(self) -> set[str]:
         """The executors that hold state of a query: they are the last to be released."""
@@ -172,7 +172,7 @@ class Watch:
         with self._shared.lock:
             steered.set_mode(self.mode)
             self._known[name] = self._steered[run] = steered
-            self._savings.setdefault(name, self._new_savings(steered.slo))
+            self._accounts.setdefault(name, Account(steered.slo, self.mode, lambda plan: plan[JOB], None))
             self._forget_the_oldest()
         steered.start()
         log.info("%s is watched in %s mode", name, self.mode)
@@ -198,15 +198,12 @@ class Watch:
         running = {query.name for query in self._steered.values()}
         for name in [name for name in self._known if name not in running][: max(0, len(self._known) - REMEMBERED)]:
             self._stores.pop(name).close()
-            del self._known[name], self._savings[name]
+            del self._known[name], self._accounts[name]
 
     def _on_cycle(self, name: str, cycle: Cycle) -> None:
         """Called under the lock, so that the cycles of all queries come in the order of their times."""
         self._total.add(cycle)
-        self._savings[name].add(cycle)
-
-    def _new_savings(self, slo: Slo) -> Savings:
-        return Savings(slo, self.mode, self._shared.slots.cores_each, self._shared.most)
+        self._accounts[name].add(cycle)
 
 
 def watch(
@@ -290,28 +287,13 @@ def _made(
     steering: Steering,
     only: StreamingQuery | None = None,
 ) -> Watch:
-    least, most = bounds(executors)
-    wait_seconds = duration("wait", wait).total_seconds()
-    slots = ExecutorSlots(context, wait_seconds=wait_seconds, holders=lambda: made.state_holders())
-    if slots.most is not None and most > slots.most:
-        raise InvalidValueError("executors", f"must be at most {slots.most}: spark.cores.max has room for no more")
+    bounds, wait_seconds = Bounds.of(executors), duration("wait", wait).total_seconds()
     steering.chosen_policy()  # a wrong name is refused before anything starts
-    claimed = claim(context, who)
-    made = Watch(context, session, claimed, SharedSlots(slots, least, most), slos, steering, only)
+    slots = ExecutorSlots(
+        context, bounds=bounds, wait_seconds=wait_seconds, holders=lambda: made.state_holders()
+    )  # fmt: skip
+    made = Watch(context, session, slots.claim(who), SharedSlots(slots, bounds), slos, steering, only)
     return made
-
-
-def bounds(executors: tuple[int, int]) -> tuple[int, int]:
-    """The fewest and the most executors, if they can be."""
-    try:
-        least, most = executors
-    except (TypeError, ValueError):
-        raise InvalidValueError(
-            "executors", f"must be the fewest and the most, such as (1, 20), not {executors!r}"
-        ) from None
-    check_whole("executors: the fewest", least, 1)
-    check_whole("executors: the most", most, least)
-    return least, most
 
 
 def _slo(field: str, slo: object) -> Slo:

@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass
 
 from penstock.model import Operator, Plan, Topology
+from penstock.spark.executors.bounds import Bounds
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.measure.query_monitor import JOB
 
@@ -56,10 +57,9 @@ class SharedSlots:
     settled_at  when the last change of executors was over
     """
 
-    def __init__(self, slots: ExecutorSlots, least: int, most: int) -> None:
+    def __init__(self, slots: ExecutorSlots, bounds: Bounds) -> None:
         self.slots = slots
-        self.least = least
-        self.most = most
+        self._bounds = bounds
         self.lock = threading.Lock()
         self.settled_at = 0.0
         self._needs: dict[str, int | None] = {}  # by the run of a query
@@ -81,8 +81,8 @@ class SharedSlots:
         others = [need for other, need in self._needs.copy().items() if other != run]
         return Share(
             slots_each=self.slots.slots_each,
-            least=self.least,
-            most=self.most,
+            least=self._bounds.fewest,
+            most=self._bounds.most,
             others=sum(need for need in others if need is not None),
             kept=self.in_force() if None in others else 0,
         )
