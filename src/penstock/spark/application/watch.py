@@ -77,10 +77,15 @@ class Watch:
         self._stopped = threading.Event()
         self._stopping = threading.Lock()
         self._thread = threading.Thread(target=self._follow, name="penstock-watch", daemon=True)
+        self._complained = False
         self._listener: tuple[SparkSession, StartsAndEnds] | None = None
 
     def start(self) -> None:
-        self._look()
+        try:
+            self._look()
+        except Exception:
+            self.stop()
+            raise
         self._thread.start()
 
     def listen(self, spark: SparkSession) -> None:
@@ -143,7 +148,11 @@ class Watch:
             except Exception as error:
                 if self._context._jsc is None or self._stopped.is_set():
                     break  # Spark has ended
-                log.debug("the queries that run cannot be read: %s", sentence(error))
+                if not self._complained:
+                    log.warning("it cannot be read which queries run: %s", sentence(error))
+                self._complained = True
+            else:
+                self._complained = False
             if self._only is not None and self._only not in self._steered:
                 break  # its query has ended
             self._wake.wait(LOOK_SECONDS)
@@ -169,6 +178,9 @@ class Watch:
             self._left_out[run] = f"{name} is left out, and nothing shrinks while it runs: {error}"
             log.warning(self._left_out[run])
             return
+        except Exception:  # it may be ending: the next look shows whether it runs
+            self._shared.leave(run)
+            raise
         with self._shared.lock:
             steered.set_mode(self.mode)
             self._known[name] = self._steered[run] = steered
