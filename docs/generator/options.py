@@ -22,7 +22,7 @@ def options_page() -> str:
     return page(
         "Options",
         "How a job is steered is said with the same keywords everywhere: in `penstock.runs.simulation.Simulation`, in "
-        "`Pipeline.run`, `NativeQuery.run` and `attach`, and on the command line.",
+        "`Pipeline.run`, `NativeQuery.run`, `watch` and `attach`, and on the command line.",
         table(
             ["keyword", "default", "on the command line", "meaning"],
             [
@@ -31,7 +31,7 @@ def options_page() -> str:
             ],
         ),
         'A time is written with its unit: "500 ms", "10 s", "6 min", "1 h".',
-        "Two defaults differ where something else suits most users: a simulation decides every 60 s; `attach`, which "
+        "Two defaults differ where something else suits most users: a simulation decides every 60 s; `watch`, which "
         "acts on a query that somebody else started, begins in mode `monitor` and decides every 30 s.",
     )
 

@@ -196,10 +196,10 @@ def test_a_policy_that_fails_is_one_sentence_too(
     penstock: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "outsider.py").write_text(
-        "class Broken:\n    name = 'broken'\n    def decide(self, o):\n        raise ValueError('two\\nlines')\n"
+        "class Broken:\n    name = 'broken'\n    def decide(self, o):\n        raise ValueError('one line\\nand more')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
     complaint = penstock("decide", "-p", "outsider:Broken", "-", stdin=json.dumps(snapshot())).complaint
 
-    assert complaint == "policy outsider:Broken failed on this snapshot: ValueError: two lines"
+    assert complaint == "policy outsider:Broken failed on this snapshot: ValueError: one line"

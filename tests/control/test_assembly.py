@@ -128,3 +128,10 @@ def test_policies_see_a_sequential_job_as_if_it_were_concurrent_and_the_store_ke
     assert store.recent(1)[0].samples == (measured,)
     (seen,) = own.seen[0].samples
     assert seen.operators["split"].useful_seconds == pytest.approx(10 * 100 * 0.015 / (1 - 0.5 / 2.5))
+
+
+def test_micro_batches_may_take_longer_than_three_intervals_before_a_measurement_is_stale() -> None:
+    quick, slo = Steering(interval="1 s"), Slo(event_latency="20 s")  # so batches may take 10 s
+    assert loop_of(quick, slo=slo).settings.stale_after_seconds == 3.0
+    assert loop_of(quick, slo=slo, execution=Execution.SEQUENTIAL).settings.stale_after_seconds == 30.0
+    assert loop_of(quick, execution=Execution.SEQUENTIAL, trigger_seconds=60.0).settings.stale_after_seconds == 180.0

@@ -156,3 +156,31 @@ def test_the_plan_for_it_is_the_cheapest_that_keeps_up(parse: float, count: floa
     work = rate * (parse + count) / 1e3
     assert work <= slots * (1 + 1e-6) or slots == PAIR["parse"].max
     assert slots == 1 or slots - 1 < work
+
+
+def running(rate: float, records: float | None = None, useful: float | None = None) -> Sample:
+    """Two seconds of a batch that has not ended."""
+    operators = {"job": OperatorSample(4, records, records, useful)}
+    return Sample(t=10.0, seconds=2, operators=operators, input_rate=rate, backlog=1e4)
+
+
+def test_a_batch_that_still_runs_shows_what_its_records_need_at_the_rate_at_which_they_come() -> None:
+    view = ConcurrentView(SLO, utilisation=0.8)
+    shown_slots(view, Batch(100, 2.5, 2.0, 2.0), Batch(300, 4.5, 4.0, 4.0), Batch(200, 3.5, 3.0, 3.0))
+    shown = view.of(running(rate=900.0)).operators["job"]
+    assert shown.records_in == pytest.approx(2 * 900)
+    assert shown.useful_seconds == pytest.approx(2 * (1.0 / 5 + 0.01 * 900) / 0.9)
+    observation = Observation(
+        t=12.0, topology=Topology.chain("job"), slo=SLO, plan=Plan({"job": 4}), execution=Execution.SEQUENTIAL,
+        samples=(replace(running(900.0), operators={"job": shown}),),
+    )  # fmt: skip
+    assert Ds2().decide(observation).plan["job"] == 11
+
+
+def test_what_a_running_batch_has_shown_of_its_records_stays() -> None:
+    view = ConcurrentView(SLO)
+    shown_slots(view, Batch(100, 2.5, 2.0, 2.0), Batch(300, 4.5, 4.0, 4.0), Batch(200, 3.5, 3.0, 3.0))
+    dear = view.of(running(rate=900.0, records=50.0, useful=2.5)).operators["job"]
+    assert (dear.records_in, dear.useful_seconds) == (50.0, 2.5)
+    nothing_known = ConcurrentView(SLO).of(running(rate=900.0)).operators["job"]
+    assert (nothing_known.records_in, nothing_known.useful_seconds) == (None, None)

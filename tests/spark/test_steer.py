@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,6 +15,7 @@ from penstock.control.ports import Actuator, Clock, Monitor
 from penstock.model import Cycle, Decision, InvalidValueError, Mode, Plan, ReasonCode
 from penstock.model.topology import Operator, Topology
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.claim import Claim, ClaimedError, claim
 from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.job import steer
 from penstock.stores import open_store
@@ -116,3 +118,24 @@ def test_an_engine_declares_the_ports_of_the_loop_and_has_no_plan_before_its_sta
         engine().plan()
     with pytest.raises(TypeError, match="abstract"):
         SparkEngine(TOPOLOGY, cast("Any", None))  # type: ignore[abstract]
+
+
+class ClaimedSlots(RecordedSlots):
+    """Of an application whose executors one controller may change."""
+
+    def claim(self, who: str) -> Claim:
+        return claim(cast("Any", SimpleNamespace(applicationId="app-1")), who)
+
+
+def test_a_job_that_changes_executors_has_them_for_itself_until_it_ends(tmp_path: Path) -> None:
+    with steer(engine(ClaimedSlots()), "clicks", Slo(), str(tmp_path / "clicks"), OFF):
+        with pytest.raises(ClaimedError, match=r"^job views cannot change the executors .* because job clicks does"):
+            steer(engine(ClaimedSlots()), "views", Slo(), str(tmp_path / "views"), OFF)
+        assert not (tmp_path / "views").exists()
+        steer(engine(), "fixed", Slo(), str(tmp_path / "fixed"), OFF).stop()  # it changes none
+    for fails in (True, False):
+        views = engine(ClaimedSlots(), fails)
+        try:
+            steer(views, "views", Slo(), str(tmp_path / "views"), OFF).stop()
+        except OSError:
+            assert fails  # and leaves the executors to the next one

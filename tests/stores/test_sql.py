@@ -146,3 +146,20 @@ def test_a_password_is_never_told() -> None:
     with pytest.raises(PenstockError) as refused:
         SqlStore("floppy://me:secret@disk/drive")
     assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_was_deleted_is_said_once_and_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "penstock.db"
+    store, other = SqlStore(f"sqlite:///{file}", "clicks"), SqlStore(f"sqlite:///{file}", "views")
+    for each in (store, other):
+        each.record(cycle_at(1), "ds2")
+    for left in tmp_path.iterdir():
+        left.unlink()
+    for t in (2, 3):
+        store.record(cycle_at(t), "ds2")
+        other.record(cycle_at(t), "ds2")
+    assert [each.t for each in store.recent(10)] == [each.t for each in other.recent(10)] == [2.0, 3.0]
+    assert [each.t for each in SqlStore(f"sqlite:///{file}", "clicks").recent(10)] == [2.0, 3.0]
+    assert [record.message for record in caplog.records] == [
+        f"store sqlite:///{file} was deleted: a new one is begun, and what it held is lost"
+    ]

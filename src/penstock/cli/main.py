@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from penstock import __version__
 from penstock.cli import bench, catalogues, decide, demo, reproduce, simulate
+from penstock.cli import run as run_script
 from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
 from penstock.model import PenstockError
 
@@ -35,6 +36,8 @@ for command in (
     catalogues.workloads,
 ):
     app.command()(command)
+# All that stands behind the script is its own.
+app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})(run_script.run)
 
 
 @app.callback(invoke_without_command=True)

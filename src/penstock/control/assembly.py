@@ -17,6 +17,7 @@ from penstock.guards import Guard, GuardOptions, chain
 from penstock.model import Execution, InvalidValueError, Mode, Slo, Topology, Worker, duration
 from penstock.model.errors import check_choice
 from penstock.model.options import option
+from penstock.performance.batch_cost import batch_seconds
 from penstock.policies import POLICIES, Policy
 
 DEFAULT_POLICY, DEFAULT_OPTIONS = "ds2", {"utilisation": 0.8}
@@ -133,8 +134,18 @@ def assemble(
         trigger_seconds=trigger_seconds,
         workers=workers,
         mode=Mode(steering.mode),
-        settings=Settings(interval_seconds=steering.interval_seconds, policy_limit_seconds=policy_limit_seconds),
+        settings=Settings(
+            interval_seconds=steering.interval_seconds,
+            stale_after_seconds=_stale_after(steering.interval_seconds, execution, slo, trigger_seconds),
+            policy_limit_seconds=policy_limit_seconds,
+        ),
     )
+
+
+def _stale_after(interval_seconds: float, execution: Execution, slo: Slo, trigger_seconds: float) -> float:
+    """Three intervals without a measurement. Micro-batches are measured when they end, which may take longer."""
+    sequential = execution is Execution.SEQUENTIAL
+    return 3 * max(interval_seconds, batch_seconds(slo, trigger_seconds) if sequential else 0.0)
 
 
 def _refuse_options(field: str, chosen: object, options: object) -> None:

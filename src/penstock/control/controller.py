@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from penstock.control.clock import Stopwatch
+from penstock.control.cycle_log import CycleLog
 from penstock.control.loop import Loop
 from penstock.control.think import sentence
 from penstock.model import Cycle
@@ -29,8 +30,21 @@ class Controller:
     The first decision does not wait for the end of an interval: it comes with the first window that counts.
     """
 
-    def __init__(self, loop: Loop, on_cycle: Callable[[Cycle], None] = lambda cycle: None) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        on_cycle: Callable[[Cycle], None] = lambda cycle: None,
+        *,
+        run: Callable[[], Cycle] | None = None,
+        name: str = "",
+    ) -> None:
+        """
+        run   runs one cycle of the loop; given where that takes more than `loop.run_once`
+        name  what the lines in the log begin with
+        """
         self.loop = loop
+        self._run_once = run or loop.run_once
+        self._cycle_log = CycleLog(name)
         self.interval_seconds = loop.settings.interval_seconds
         self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
         self.decision_ms: deque[float] = deque(maxlen=1_000)
@@ -81,8 +95,9 @@ class Controller:
     def _cycle(self) -> None:
         try:
             watch = Stopwatch()
-            cycle = self.loop.run_once()
+            cycle = self._run_once()
             self.decision_ms.append(watch.lap_ms())
+            self._cycle_log(cycle)
             self._on_cycle(cycle)
             self._complained = False
         except Exception as error:

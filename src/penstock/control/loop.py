@@ -38,7 +38,7 @@ class Settings:
     """How the loop runs, apart from what it steers.
 
     interval_seconds      from one decision to the next; the horizon of a forecast
-    stale_after_seconds   metrics older than this scale nothing; None: three intervals, or three windows if that is more
+    stale_after_seconds   metrics older than this scale nothing, unless their window was longer; None: three intervals
     policy_limit_seconds  how long a policy may think; None: as long as it likes
     remembered_samples    length of the window that policies see
     remembered_cycles     length of the window that guards see; longer if one of them looks further back
@@ -51,10 +51,9 @@ class Settings:
     remembered_cycles: int = 120
 
     def stale_after(self, window: Sample) -> float:
-        """The age at which this window is too old."""
-        if self.stale_after_seconds is not None:
-            return self.stale_after_seconds
-        return 3 * max(self.interval_seconds, window.seconds)
+        """The age at which this window is too old: never before the next one as long could have ended."""
+        usual = 3 * self.interval_seconds if self.stale_after_seconds is None else self.stale_after_seconds
+        return max(usual, 3 * window.seconds)
 
 
 @dataclass

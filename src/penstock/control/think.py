@@ -78,5 +78,14 @@ def teach(forecaster: Forecaster, samples: Iterable[Sample]) -> None:
 
 
 def sentence(error: BaseException) -> str:
-    """What went wrong: our own errors are sentences, others need their name."""
-    return str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+    """What went wrong, in one line: our own errors are sentences, others need their name.
+
+    An error of Java begins with the call that failed; what went wrong, and its stack trace, stand below.
+
+    >>> sentence(RuntimeError("An error occurred while calling o5.job.\\n: java.io.IOException: no\\n\\tat org"))
+    'java.io.IOException: no'
+    """
+    first, second = [*str(error).splitlines(), "", ""][:2]
+    if second.startswith(": "):
+        return second.removeprefix(": ")
+    return first if isinstance(error, PenstockError) else f"{type(error).__name__}: {first}"

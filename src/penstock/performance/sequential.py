@@ -7,7 +7,8 @@ the driver takes to plan and commit a batch counts too, and what every batch cos
 
 What a batch costs is learnt from batches that are remembered (`batch_memory`). Where their costs change (`cusum`), the
 earlier ones are forgotten with the third that shows it, if they cost half as much again or more. Batches that take
-longer than they may are believed immediately: the load is never shown as less than they need at the least.
+longer than they may are believed immediately: the load is never shown as less than they need at the least. A window of
+a batch that still runs has no throughput: its records cost what earlier ones say, at the rate at which they come.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ class ConcurrentView:
         # Tasks on executors that have just come are slow, which says nothing about later ones.
         if batches and not (sample.warm_up and self.cost is not None):
             self.cost = self._learn(batches, sample.end)
-        useful = self._useful_seconds(sample, batches)
+        if (rate := self._rate_of_running(sample)) is not None:
+            sample = _with_records(sample, rate)
+            useful: float | None = sample.seconds * self._slots(rate)
+        else:
+            useful = self._useful_seconds(sample, batches)
         operators = {name: replace(each, useful_seconds=useful) for name, each in sample.operators.items()}
         return replace(sample, operators=FrozenMap(operators))
 
@@ -72,8 +77,25 @@ class ConcurrentView:
         measured = [operator.useful_seconds for operator in sample.operators.values()]
         if self.cost is None or not self.cost.typical or not sample.throughput:
             return None if None in measured else sum(seconds for seconds in measured if seconds is not None)
-        self.load = self.cost.load(sample.throughput, self._batch_seconds)
-        slots = self.load.to_plan_for(self._utilisation)
+        slots = self._slots(sample.throughput)
         if batches and fmean([batch.seconds for batch in batches]) > self._batch_seconds:
             slots = max(slots, least_load(batches, sample.throughput, self._batch_seconds))
         return sample.seconds * slots
+
+    def _slots(self, rate: float) -> float:
+        """The slots that batches need at a rate, as far as is known what they cost."""
+        assert self.cost is not None
+        self.load = self.cost.load(rate, self._batch_seconds)
+        return self.load.to_plan_for(self._utilisation)
+
+    def _rate_of_running(self, sample: Sample) -> float | None:
+        """The input rate in a window of a batch that still runs and has not shown what its records cost."""
+        shown = sample.throughput is not None or any(each.records_in is not None for each in sample.operators.values())
+        if shown or self.cost is None or not self.cost.typical:
+            return None
+        return sample.job_input_rate or None
+
+
+def _with_records(sample: Sample, rate: float) -> Sample:
+    operators = {name: replace(each, records_in=rate * sample.seconds) for name, each in sample.operators.items()}
+    return replace(sample, operators=FrozenMap(operators))

@@ -1,4 +1,4 @@
-"""Jobs on Spark: pipelines, native queries and attached queries, and the engines that run them.
+"""Jobs on Spark: pipelines, native queries and watched queries, and the engines that run them.
 
 Everything a user needs can be imported from here; Spark itself is imported when the first of these names is used.
 """
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.spark.attached.query import attach
+    from penstock.spark.application.watch import attach, watch
     from penstock.spark.io.file_sink import files
     from penstock.spark.io.function import Function
     from penstock.spark.io.kafka_topic import kafka
@@ -24,15 +24,16 @@ _HOME = {
     "Function": "io.function",
     "NativeQuery": "native.query",
     "Pipeline": "pipeline",
-    "attach": "attached.query",
+    "attach": "application.watch",
     "files": "io.file_sink",
     "kafka": "io.kafka_topic",
     "metered": "measure.python_meter",
     "replay": "io.replayed",
     "table": "io.table_sink",
+    "watch": "application.watch",
 }
 
-__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table"]
+__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from penstock.control.controller import Controller
 from penstock.control.ports import Store
 from penstock.model import Cycle, InvalidValueError, Plan, Slo, Topology
 from penstock.spark.engine import SparkEngine
+from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.executor_limit import ExecutorLimit
 from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.report import Account, JobReport
@@ -39,7 +40,10 @@ def ignore(cycle: Cycle) -> None:
 class RunningJob:
     """A job that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
 
-    def __init__(self, engine: SparkEngine, controller: Controller, store: Store, account: Account) -> None:
+    def __init__(
+        self, engine: SparkEngine, controller: Controller, store: Store, account: Account, claim: Claim | None
+    ) -> None:
+        self._claim = claim
         self.engine = engine
         self.controller = controller
         self._store = store
@@ -68,6 +72,8 @@ class RunningJob:
         self.controller.stop()
         self.engine.stop()
         self._store.close()
+        if self._claim is not None:
+            self._claim.release()
 
     def __enter__(self) -> RunningJob:
         return self
@@ -92,6 +98,9 @@ def steer(
         plan.check_bounds(engine.topology)
     policy = steering.chosen_policy()  # before the store, which leaves a file
     with ExitStack() as unless_it_starts:
+        claim = engine.slots.claim(f"job {name}")
+        if claim is not None:
+            unless_it_starts.callback(claim.release)
         store = open_store(_store_beside(checkpoint) if steering.store is None else steering.store, name)
         unless_it_starts.callback(store.close)
         loop = assemble(
@@ -116,9 +125,9 @@ def steer(
         account.add(cycle)
         on_cycle(cycle)
 
-    controller = Controller(loop, after_each)
+    controller = Controller(loop, after_each, name=name)
     controller.start()
-    return RunningJob(engine, controller, store, account)
+    return RunningJob(engine, controller, store, account, claim)
 
 
 def _start(engine: SparkEngine, plan: Plan | None, resumed: Plan | None) -> None:

@@ -56,27 +56,37 @@ class JobReport:
         return 1 - self.taken / self.most if self.most else None
 
     def __str__(self) -> str:
-        return "\n".join((*self._decisions(), *self._costs(), *(f"note: {note}" for note in self.notes)))
+        twice = [] if self.duplicates is None else [f"{self.duplicates:,} records came twice"]
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join((self.summary(), *self.decision(), *self.cost(), *self.outside(), *twice, *notes))
 
-    def _decisions(self) -> list[str]:
+    def summary(self) -> str:
+        """The first line: for how long, in which mode, how many changes."""
         made = "1 change made" if self.changes == 1 else f"{self.changes} changes made"
-        lines = [f"steered for {self.seconds:.0f} s in {self.mode} mode, {made}"]
-        if self.cycles:
-            last = self.cycles[-1]
-            lines.append(f"in force: {last.before}; decided: {last.decision.plan}, because {last.decision.reason.text}")
-            lines += [f"  {verdict.guard}: {verdict.reason.text}" for verdict in last.decision.verdicts]
-            lines += [f"  {last.problem}"] * (last.problem is not None)
-        return lines
+        return f"steered for {self.seconds:.0f} s in {self.mode} mode, {made}"
 
-    def _costs(self) -> list[str]:
-        lines = []
-        if self.seconds:
-            lines.append(self._cost())
-        if self.violated is not None:
-            lines.append(f"{100 * self.violated:.1f} % of the measured time was outside the target")
-        if self.duplicates is not None:
-            lines.append(f"{self.duplicates:,} records came twice")
-        return lines
+    def decision(self) -> list[str]:
+        """The last decision, in lines."""
+        if not self.cycles:
+            return []
+        last = self.cycles[-1]
+        return [
+            f"in force: {last.before}; decided: {last.decision.plan}, because {last.decision.reason.text}",
+            *(f"  {verdict.guard}: {verdict.reason.text}" for verdict in last.decision.verdicts),
+            *([] if last.problem is None else [f"  {last.problem}"]),
+        ]
+
+    def cost(self) -> list[str]:
+        """What was taken, and what is saved by it; empty before two decisions."""
+        return [self._cost()] if self.seconds else []
+
+    def outside(self) -> list[str]:
+        """For how long the target was missed; empty if nothing was measured."""
+        return (
+            []
+            if self.violated is None
+            else [f"{100 * self.violated:.1f} % of the measured time was outside the target"]
+        )
 
     def _cost(self) -> str:
         if self.unit == "slot":

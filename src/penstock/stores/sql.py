@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
@@ -14,6 +16,8 @@ from penstock.control.ports import Store
 from penstock.model import Cycle, PenstockError
 from penstock.policies import State
 from penstock.stores.codec import from_json, to_json
+
+log = logging.getLogger("penstock")
 
 SCHEMA_VERSION = 1
 
@@ -50,7 +54,9 @@ class SqlStore(Store):
     def __init__(self, url: str, job: str = "default") -> None:
         self.job = job
         try:
-            self._engine = sql.create_engine(url)
+            self._file = _file_of(url)
+            # A connection that is kept open would go on writing into a file that was deleted.
+            self._engine = sql.create_engine(url, poolclass=None if self._file is None else sql.NullPool)
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise PenstockError(f"store {_without_password(url)} cannot be used: {_first_line(error)}") from None
         self._name = self._engine.url.render_as_string(hide_password=True)
@@ -71,6 +77,8 @@ class SqlStore(Store):
             "body": to_json(cycle),
         }
         knowledge = None if state is None else to_json(state)
+        with self._sentences("written"):
+            self._begin_again_if_deleted()
         with self._sentences("written"), self._engine.begin() as connection:
             connection.execute(sql.insert(cycles).values(row))
             if knowledge is not None:
@@ -106,6 +114,12 @@ class SqlStore(Store):
         if connection.execute(sql.update(states).where(mine).values(body=body)).rowcount == 0:
             connection.execute(sql.insert(states).values(job=self.job, policy=policy, body=body))
 
+    def _begin_again_if_deleted(self) -> None:
+        """A file that somebody deleted is begun anew: what it held is lost, what comes is kept."""
+        if self._file is not None and not self._file.exists():
+            log.warning("store %s was deleted: a new one is begun, and what it held is lost", self._name)
+            self._prepare()
+
     def _prepare(self) -> None:
         """Create the tables where there are none; refuse those of another version."""
         with self._engine.begin() as connection:
@@ -126,6 +140,13 @@ class SqlStore(Store):
             yield
         except SQLAlchemyError as error:
             raise PenstockError(f"store {self._name} cannot be {done}: {_first_line(error)}") from error
+
+
+def _file_of(url: str) -> Path | None:
+    """The file of a SQLite database; None for one in memory, and for other databases."""
+    parsed = sql.make_url(url)
+    named = parsed.database if parsed.get_backend_name() == "sqlite" else None
+    return None if not named or named == ":memory:" or named.startswith("file:") else Path(named)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

@@ -157,3 +157,27 @@ def test_who_holds_state_is_known(spark: SparkSession, query: StreamingQuery, tm
     stateless.processAllAvailable()
     assert state_holders(spark.sparkContext, stateless) == set()
     stateless.stop()
+
+
+class Ahead(WallClock):
+    """A clock that is ahead by as much as it is set."""
+
+    ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.ahead
+
+
+def test_a_batch_that_had_begun_when_nothing_seemed_to_come_is_no_surge(
+    spark: SparkSession, query: StreamingQuery, feed: Feed
+) -> None:
+    clock = Ahead()
+    monitor = QueryMonitor(query, StageReader(spark.sparkContext), clock, lambda: 8, lambda: 2)
+    monitor.read()
+    clock.ahead = 3600.0
+    monitor.read()  # nothing comes, and the next batch begins before this moment
+    clock.ahead = 0.0
+    feed(30)
+    query.processAllAvailable()
+    [sample] = monitor.read()
+    assert sample.offered_rate < 30 / 0.01

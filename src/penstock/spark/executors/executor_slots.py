@@ -21,6 +21,7 @@ from pyspark import SparkContext
 from penstock.control.clock import WallClock
 from penstock.model.errors import InvalidValueError, PenstockError, check_whole
 from penstock.spark.executors.bounds import Bounds
+from penstock.spark.executors.claim import Claim, claim
 from penstock.spark.executors.core_seconds import ExecutorBill, ExecutorCost
 from penstock.spark.executors.slots import Holders, NotEnoughSlotsError, SlotSupplier
 
@@ -183,6 +184,9 @@ class ExecutorSlots(SlotSupplier):
 
     def bill(self) -> ExecutorBill:
         return ExecutorBill(ExecutorCost(self._context, WallClock()).core_seconds, self.cores_each, self.most)
+
+    def claim(self, who: str) -> Claim:
+        return claim(self._context, who)
 
     @property
     def _cores(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from penstock.model import PenstockError
+from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.core_seconds import ExecutorBill
 
 Holders = Callable[[], Collection[str]]
@@ -62,6 +63,10 @@ class SlotSupplier(ABC):
 
     def bill(self) -> ExecutorBill | None:
         """What the executors cost from now on; None where they are not changed."""
+        return None
+
+    def claim(self, who: str) -> Claim | None:
+        """The right to change the executors; None where they are not changed. Raises ClaimedError if it is taken."""
         return None
 
 

@@ -110,30 +110,35 @@ def _read_source(source: Mapping[str, Any]) -> SourceProgress:
     """
     rows: float = source["numInputRows"]
     start, end, latest = (source.get(f"{which}Offset") for which in ("start", "end", "latest"))
-    before, after, newest = map(_position, (start, end, latest))
+    before, after, newest = map(position, (start, end, latest))
     went_on = after - before if before is not None and after is not None else 0.0
-    counts_records = source["description"].startswith("Kafka") or (isinstance(end, Mapping) and RECORD in end)
-    records = (min(rows, went_on) or went_on) if counts_records and went_on > 0 else rows
+    counted = counts_records(source["description"], end)
+    records = (min(rows, went_on) or went_on) if counted and went_on > 0 else rows
     lag = None
     if after is not None and newest is not None:
         behind = max(0.0, newest - after)
         if behind == 0 or went_on > 0:
             lag = behind * records / went_on if behind else 0.0
-        elif counts_records:  # a first batch has no start
+        elif counted:  # a first batch has no start
             lag = behind
     return SourceProgress(source["description"], start, end, latest, records, lag)
 
 
-def _position(offset: object) -> float | None:
+def counts_records(source: str, offset: object) -> bool:
+    """Whether the offsets of a source count its records: those of Kafka and of our own sources do."""
+    return source.startswith("Kafka") or (isinstance(offset, Mapping) and RECORD in offset)
+
+
+def position(offset: object) -> float | None:
     """The sum of the offsets of all partitions; None for an offset that is not made of numbers.
 
-    >>> _position({"clicks": {"0": 40, "1": 2}}), _position({"file": "a.parquet"})
+    >>> position({"clicks": {"0": 40, "1": 2}}), position({"file": "a.parquet"})
     (42.0, None)
     """
     if isinstance(offset, Mapping):
         if RECORD in offset:
-            return _position(offset[RECORD])
-        parts = [_position(part) for part in offset.values()]
+            return position(offset[RECORD])
+        parts = [position(part) for part in offset.values()]
         known = [part for part in parts if part is not None]
         return sum(known) if parts and len(known) == len(parts) else None
     return float(offset) if isinstance(offset, int | float) and not isinstance(offset, bool) else None

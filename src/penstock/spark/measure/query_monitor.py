@@ -9,6 +9,9 @@ Where the figures come from:
     event latency       half the time between two batches' starts (a record comes at any moment in between), plus the
                         time in which the lag was served, plus processing. Estimated, not measured on records; a mean
     useful seconds      seconds for which the tasks of all stages held slots, without waiting for shuffled data
+
+A batch that takes much longer than those before it is seen while it runs: what came is known from offsets, and what has
+been spent on it so far, and how long it has taken, are the least that they can be.
 """
 
 from __future__ import annotations
@@ -21,9 +24,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.control.ports import Clock, Monitor
 from penstock.model import Batch, Latency, OperatorSample, PenstockError, Sample
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.running_batch import RunningBatch, running_batch
 from penstock.spark.measure.stages import Stage, StageReader
 
 JOB = "job"
+
+LATE = 2.0
+"""A batch that takes so many times as long as the longest one of the window before is looked at while it runs."""
 
 
 class QueryMonitor(Monitor):
@@ -62,6 +69,10 @@ class QueryMonitor(Monitor):
         self._last: BatchProgress | None = None
         self._end = clock.now()  # of the newest window
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
+        self._looked_before = self._looked  # at the look before
+        self._longest = 0.0  # seconds of a batch in the newest window
+        self._cost: float | None = None  # useful seconds of a record in the newest window
+        self._seen_until = 0.0  # of a batch that still runs
         self.most_tasks: int | None = None
         self.sources_without_lag: tuple[str, ...] = ()
 
@@ -70,13 +81,18 @@ class QueryMonitor(Monitor):
             raise PenstockError("the query has ended")
         batches = self._progress.new()
         if batches:
+            if batches[0].start < self._looked[0]:  # it had begun when it seemed that nothing came
+                self._looked = self._looked_before
             samples = self._earlier(batches) if self._last is None else [self._measure(self._last, batches)]
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
+            self._longest = max(batch.seconds for batch in batches)
             self.sources_without_lag = batches[-1].sources_without_lag
-            return samples
+            return [*samples, *self._late()]
+        if late := self._late():
+            return late
         if self._query.status["isDataAvailable"]:
-            return []  # a batch runs, and nothing is known of it before it ends
+            return []  # a batch runs as those before it
         return [self._idle()]
 
     def _measure(self, before: BatchProgress, batches: Sequence[BatchProgress]) -> Sample:
@@ -89,13 +105,15 @@ class QueryMonitor(Monitor):
         lag = None if last.lag is None else last.lag + rate * last.seconds
         processing = sum(batch.seconds for batch in batches) / len(batches)
         measured = self._measured(batches)
+        useful = _useful_seconds(measured, batches)
+        self._cost = useful / records if useful is not None and records else self._cost
         return self._sample(
             began,
             seconds,
             records=records,
             rate=rate,
             backlog=lag,
-            useful=_useful_seconds(measured, batches),
+            useful=useful,
             processing_ms=1e3 * processing,
             event_ms=None if lag is None else 1e3 * (self._waiting(batches, records / seconds) + processing),
             batches=tuple(measured.values()),
@@ -134,9 +152,51 @@ class QueryMonitor(Monitor):
         served = sum(lags) / len(lags) / throughput if throughput else 0.0
         return max(0.0, between) / 2 + served
 
+    def _late(self) -> list[Sample]:
+        """A window of a batch that is overdue and still runs; empty if there is none, or nothing is known of it.
+
+        Its records are not completed, so it has no throughput. What was spent on them so far counts only where it is
+        more than as many cost before: a batch that is half done has not shown yet what it costs.
+        """
+        now = self._clock.now()
+        if self._last is None or not self._query.status["isTriggerActive"]:
+            return []
+        batch = running_batch(self._stages.context, self._query)
+        if batch is None or batch.number <= self._last.number or now - batch.start <= LATE * self._longest:
+            return []
+        so_far = now - batch.start
+        stages = self._stages.so_far(self._run, batch.number)
+        done = min(batch.records, max((stage.records_in for stage in stages), default=0))
+        useful = sum(stage.held_seconds for stage in stages)
+        costs_more = done > 0 and self._cost is not None and useful / done > self._cost
+        rate, waiting = self._rate_so_far(batch, now), (batch.start - self._looked[0]) / 2
+        began = max(self._end, self._seen_until)
+        self._seen_until = now
+        sample = self._sample(
+            began,
+            max(now - began, 1e-3),
+            records=done,
+            rate=rate,
+            backlog=batch.records - done + batch.lag + (rate * so_far if batch.since is None else batch.since),
+            useful=useful,
+            processing_ms=1e3 * so_far,
+            event_ms=1e3 * (so_far + max(0.0, waiting)),
+        )
+        if costs_more:
+            return [replace(sample, throughput=None)]
+        unknown = replace(sample.operators[self._name], records_in=None, records_out=None, useful_seconds=None)
+        return [replace(sample, throughput=None, operators={self._name: unknown})]
+
+    def _rate_so_far(self, batch: RunningBatch, now: float) -> float:
+        """Records per second that came since a batch last looked at the source: until now, or until this one began."""
+        looked_at, lag = self._looked
+        until, since = (batch.start, 0.0) if batch.since is None else (now, batch.since)
+        return max(0.0, batch.records + batch.lag + since - lag) / max(until - looked_at, 1e-3)
+
     def _idle(self) -> Sample:
         """Nothing came since the last window: Spark reports no progress then, only that it waits for data."""
         began, now = self._end, self._clock.now()
+        self._looked_before = self._looked
         self._end, self._looked = now, (now, 0.0)
         backlog = None if self.sources_without_lag else 0.0
         return self._sample(began, max(now - began, 1e-3), records=0.0, rate=0.0, backlog=backlog, useful=0.0)

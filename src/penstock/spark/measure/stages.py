@@ -74,7 +74,7 @@ class StageReader:
     """Finds the stages of jobs: by a tag that they were started under, or by the batch of a query that they ran for."""
 
     def __init__(self, context: SparkContext) -> None:
-        self._context = context
+        self.context = context
         self._scala: Any = context._jsc.sc()
         self._store: Any = self._scala.statusStore()
         self._json = StatusJson(context)
@@ -84,11 +84,11 @@ class StageReader:
         """Everything that this thread runs inside bears the tag; the jobs are in the list when it is over."""
         found: list[JobRange] = []
         first = self._next_job()
-        self._context.addJobTag(tag)
+        self.context.addJobTag(tag)
         try:
             yield found
         finally:
-            self._context.removeJobTag(tag)
+            self.context.removeJobTag(tag)
             found.append(JobRange(tag, first, self._next_job()))
 
     def of_jobs(self, jobs: JobRange) -> list[list[Stage]] | None:
@@ -114,7 +114,7 @@ class StageReader:
         """
         self._wait_until_filed()
         found: dict[int, list[Stage] | None] = {}
-        numbers = sorted(self._context.statusTracker().getJobIdsForGroup(run), reverse=True)
+        numbers = sorted(self.context.statusTracker().getJobIdsForGroup(run), reverse=True)
         for number in numbers:
             job = self._job(number)
             batch = None if job is None else batch_number(job["description"] or "")
@@ -128,6 +128,18 @@ class StageReader:
             if found and numbers[-1] > 0 and self._job(numbers[-1] - 1) is None:
                 del found[min(found)]  # the jobs before are forgotten, and some of them may have been of this batch
         return {batch: stages for batch, stages in found.items() if stages is not None}
+
+    def so_far(self, run: str, batch: int) -> list[Stage]:
+        """The stages of a batch that still runs, with what their finished tasks took. Spark hears of the records of
+        running tasks with the heartbeats of executors, every ten seconds unless it was set otherwise."""
+        found: list[Stage] = []
+        for number in sorted(self.context.statusTracker().getJobIdsForGroup(run), reverse=True):
+            job = self._job(number)
+            if job is None or batch_number(job["description"] or "") != batch:
+                break
+            known = (self._read(self._store.lastStageAttempt, stage) for stage in sorted(job["stageIds"]))
+            found[:0] = [_stage(stage) for stage in known if stage is not None and stage["submissionTime"]]
+        return found
 
     def _stages(self, job: dict[str, Any]) -> list[Stage] | None:
         """Spark numbers a stage after its parents, so in a chain the numbers give the order.
@@ -171,7 +183,7 @@ def _stage(stage: dict[str, Any]) -> Stage:
         fetch_wait_seconds=stage["shuffleFetchWaitTime"] / 1e3,
         cpu_seconds=stage["executorCpuTime"] / 1e9,
         submitted=stage["submissionTime"] / 1e3,
-        completed=stage["completionTime"] / 1e3,
+        completed=(stage["completionTime"] or stage["submissionTime"]) / 1e3,
     )
 
 

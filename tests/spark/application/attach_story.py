@@ -15,16 +15,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from patience import wait_for
+from cluster_story import refusal, until
 from penstock import Slo
-from penstock.model import PenstockError
 from penstock.spark import attach
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.topics.offsets import Offsets
@@ -85,13 +83,6 @@ def start_query(spark: SparkSession, servers: str, checkpoint: str) -> Streaming
     )  # fmt: skip
 
 
-def until(what: str, condition: Callable[[], bool]) -> float:
-    """Seconds that it took."""
-    took = wait_for(condition, what)
-    print(f"{what}: {took:.1f} s", file=sys.stderr, flush=True)
-    return took
-
-
 def process_of(executor: str, application: str) -> int:
     listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
     marks = ("java", f"--executor-id {executor} ", f"--app-id {application}")
@@ -111,14 +102,6 @@ def delivered(servers: str, expected: int) -> list[int]:
     until("every record has arrived", all_there)
     consumer.close()
     return seen
-
-
-def refusal(act: Callable[[], object]) -> str:
-    try:
-        act()
-    except PenstockError as error:
-        return str(error)
-    return "nothing was refused"
 
 
 def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoint: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""A streaming job, and the three lines that put Penstock into it.
+"""A streaming job, and the lines that put Penstock into it.
 
-usage: attached_job.py MASTER [monitor | active] [SECONDS]
+usage: watched_job.py MASTER [monitor | active] [SECONDS]
 """
 
 import sys
@@ -8,8 +8,8 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
-from penstock import Slo  # the first line
-from penstock.spark import attach  # the second
+from penstock import Slo
+from penstock.spark import watch
 
 master = sys.argv[1]
 mode = sys.argv[2] if len(sys.argv) > 2 else "monitor"
@@ -26,6 +26,9 @@ spark = (
 )
 spark.sparkContext.setLogLevel("ERROR")
 
+# The line of Penstock's, before or after the queries start. Without `quick` it has the patience of a real job.
+watched = watch(spark, slo=Slo(event_latency="10 s"), executors=(1, 3), mode=mode, quick=True)
+
 clicks = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
 query = (
     clicks.selectExpr("value % 10 as campaign", "timestamp")
@@ -35,12 +38,8 @@ query = (
     .start()
 )
 
-# The third line. Guards and interval are set for a try of a minute; leave them out in a real job.
-quick = {"patience": {"seconds": 5}, "stabilisation": {"seconds": 5}}
-watch = attach(query, slo=Slo(event_latency="10 s"), executors=(1, 3), mode=mode, interval="2 s", guards=quick)
-
 query.awaitTermination(seconds)
-print(watch.report())
-watch.detach()
+print(watched.report())
+watched.stop()
 query.stop()
 spark.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-import penstock
+from cluster_story import environment, run
 from pages import ROOT, blocks, read
 from patience import wait_for
 from penstock import Slo
@@ -25,8 +24,7 @@ from penstock.testbed.standalone import standalone_cluster
 
 pytestmark = pytest.mark.spark
 
-HANG_SECONDS = 900.0
-EXAMPLE = "examples/attached_job.py"
+EXAMPLE = "examples/watched_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
 
 UNTIL_IT_HAS_DECIDED = """
@@ -34,33 +32,16 @@ import runpy, sys
 import penstock.spark
 from patience import wait_for
 from pyspark.sql.streaming.query import StreamingQuery
-attached = []
-attach = penstock.spark.attach
-penstock.spark.attach = lambda *given, **options: attached.append(attach(*given, **options)) or attached[0]
-has_decided = lambda: "decided: job " in str(attached[0].report())
+watched = []
+watch = penstock.spark.watch
+penstock.spark.watch = lambda *given, **options: watched.append(watch(*given, **options)) or watched[0]
+has_decided = lambda: "because job would be busy" in str(watched[0].report())
 StreamingQuery.awaitTermination = lambda query, seconds: wait_for(has_decided)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 """Runs a script as it is, except that it does not wait as long as it says: how long a decision takes depends on how
 busy the machine is."""
-
-
-def environment() -> dict[str, str]:
-    """The code under test, and what tests share."""
-    places = Path(penstock.__file__).parent.parent, ROOT / "tests"
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
-
-
-def run(*arguments: str) -> str:
-    """In a process of its own: a second Spark context cannot live beside the one that the other tests share."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env=environment(),
-        capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-5000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

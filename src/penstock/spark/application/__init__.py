@@ -1,0 +1,1 @@
+"""Steers the micro-batch queries of an application that somebody else wrote, by its executors."""

@@ -1,1 +1,0 @@
-"""Steers a micro-batch query that its owner wrote and started, by its executors."""

@@ -1,0 +1,226 @@
+"""Runs Spark's own examples, unmodified, under `penstock run` on a real standalone cluster, and prints what became of
+them as JSON.
+
+usage: run_story.py BROKERS FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from confluent_kafka import Producer
+
+import penstock
+from cluster_story import environment, until
+from penstock.spark.topics.offsets import Offsets
+from penstock.testbed.jars import connector_jars
+from penstock.testbed.ports import HOST
+from penstock.testbed.standalone import StandaloneCluster, standalone_cluster
+
+EXAMPLES = Path(pyspark.__file__).parent / "examples/src/main/python/sql/streaming"
+SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+TOPIC, PARTITIONS = "lines", 3
+WORDS = 20_000
+LINE = " ".join(f"word{i % 10}" for i in range(WORDS)).encode()
+CALM, SURGE, RISE = 5.0, 100.0, 1.15
+"""Lines per second. How many an executor carries depends on the machine: a surge rises by this factor every second
+until the application has grown."""
+CONF = {
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": str(PARTITIONS),
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+OPTIONS = ["run", "--slo-event", "10 s", "--executors", "1:3", "--quick"]
+
+
+class Lines:
+    """Lines at a rate that can be changed."""
+
+    def __init__(self, servers: str) -> None:
+        self.rate = CALM
+        self.rises = False
+        self.sent = 0
+        self._servers = servers
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        producer = Producer({"bootstrap.servers": self._servers, "compression.type": "lz4", "linger.ms": 20})
+        due = 0.0
+        while not self._stop.wait(0.1):
+            if self.rises:
+                self.rate *= RISE**0.1
+            due += self.rate * 0.1
+            while self.sent < due:
+                producer.produce(TOPIC, LINE, partition=self.sent % PARTITIONS)
+                self.sent += 1
+            producer.poll(0)
+        producer.flush(60)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+class Process:
+    """A command that runs, with all that it has printed."""
+
+    def __init__(self, folder: Path, name: str, command: list[str], **variables: str) -> None:
+        self._out, self._err = folder / f"{name}.out", folder / f"{name}.err"
+        with self._out.open("w") as out, self._err.open("w") as err:
+            self.process = subprocess.Popen(command, stdout=out, stderr=err, env={**environment(), **variables})
+
+    @property
+    def out(self) -> str:
+        return self._out.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def err(self) -> str:
+        return self._err.read_text(encoding="utf-8", errors="replace")
+
+    def says(self, what: str) -> bool:
+        assert self.process.poll() is None, f"it has ended:\n{self.out[-2000:]}\n{self.err[-6000:]}"
+        return re.search(what, self.out + self.err) is not None
+
+    def ended(self) -> int:
+        until("it has ended", lambda: self.process.poll() is not None)
+        return self.process.wait()
+
+
+def penstock_run(cluster: StandaloneCluster, *options: str) -> list[str]:
+    conf = [part for name, value in CONF.items() for part in ("--conf", f"{name}={value}")]
+    return [sys.executable, "-m", "penstock", *OPTIONS, *options, "--master", cluster.master, *conf]
+
+
+def counted(printed: str) -> int:
+    """The words of the newest table that is whole."""
+    tables = [table for table in printed.split("Batch: ") if table.count("+-") >= 3]
+    return sum(map(int, re.findall(r"^\|word\d\|(\d+)\s*\|$", re.sub(r" ", "", tables[-1]), re.M))) if tables else 0
+
+
+def kafka_wordcount(cluster: StandaloneCluster, servers: str, folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = {"executors": []}
+
+    def reached(count: int) -> None:
+        until(f"{count} executors", lambda: job.says("") and cluster.ask()["coresused"] == count)
+        told["executors"].append(count)
+
+    jars = ",".join(map(str, connector_jars()))
+    store = f"sqlite:///{folder / 'penstock.db'}"
+    job = Process(
+        folder, "kafka",
+        [*penstock_run(cluster, "--mode", "monitor", "--store", store), "--conf", f"spark.jars={jars}",
+         str(EXAMPLES / "structured_kafka_wordcount.py"), servers, "subscribe", TOPIC],
+    )  # fmt: skip
+    reached(3)
+    until("it counts", lambda: job.says("Batch: 0"))
+    lines = Lines(servers)
+    until("it would shrink", lambda: job.says("would change"))
+    told["monitor"] = cluster.ask()["coresused"]
+    job.process.send_signal(signal.SIGUSR1)
+    until("it reports", lambda: job.says("in monitor mode, 0 changes made"))
+    job.process.send_signal(signal.SIGUSR2)
+    reached(1)
+    lines.rate, lines.rises = SURGE, True
+    reached(3)
+    lines.rate, lines.rises = CALM, False
+    reached(1)
+    lines.stop()
+    until("every word is counted", lambda: job.says("") and counted(job.out) >= WORDS * lines.sent)
+    told["words"] = {"sent": WORDS * lines.sent, "counted": counted(job.out)}
+    job.process.terminate()
+    told["code"], told["err"] = job.ended(), job.err
+    return told
+
+
+@contextmanager
+def words_on_a_socket() -> Iterator[int]:
+    """A server that sends words to whoever connects; its port."""
+    with socket.create_server((HOST, 0)) as server:
+        ended = threading.Event()
+
+        def talk(to: socket.socket) -> None:
+            with to:
+                while not ended.wait(0.05):
+                    try:
+                        to.sendall(b"to be or not to be\n")
+                    except OSError:
+                        return
+
+        def serve() -> None:
+            while True:
+                try:
+                    to, _ = server.accept()
+                except OSError:
+                    return
+                threading.Thread(target=talk, args=(to,), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+        ended.set()
+
+
+def windowed(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
+    """Ended by Ctrl-C."""
+    with words_on_a_socket() as port:
+        script = EXAMPLES / "structured_network_wordcount_windowed.py"
+        job = Process(folder, "windowed", [*penstock_run(cluster), str(script), HOST, str(port), "10", "5"])
+        until("it is watched and counts", lambda: job.says("is watched in") and job.says("Batch: 2"))
+        job.process.send_signal(signal.SIGINT)
+        return {"code": job.ended(), "err": job.err}
+
+
+def sessionization(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
+    """Under spark-submit, with the configuration that the page shows."""
+    settings = {
+        **CONF, "spark.executor.cores": "1", "spark.cores.max": "3", "spark.decommission.enabled": "true",
+    }  # fmt: skip
+    properties = folder / "penstock.conf"
+    properties.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), encoding="utf-8")
+    with words_on_a_socket() as port:
+        main = Path(penstock.__file__).parent / "__main__.py"
+        script = EXAMPLES / "structured_sessionization.py"
+        job = Process(
+            folder, "sessions",
+            [str(SUBMIT), "--master", cluster.master, "--properties-file", str(properties), str(main), *OPTIONS,
+             str(script), HOST, str(port)],
+            PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable,
+        )  # fmt: skip
+        until("it is watched", lambda: job.process.poll() is not None or job.says("is watched in"))
+        until("it counts", lambda: job.process.poll() is not None or job.says("Batch: 1"))
+        job.process.send_signal(signal.SIGTERM)
+        return {"code": job.ended(), "err": job.err, "out": job.out[-3000:]}
+
+
+def main(servers: str, folder: Path) -> None:
+    os.environ.setdefault("SPARK_LOCAL_IP", HOST)
+    with standalone_cluster(workers=1, cores=3) as cluster:
+        Offsets(servers).create(TOPIC, PARTITIONS)
+        told = {
+            "kafka": kafka_wordcount(cluster, servers, folder),
+            "windowed": windowed(cluster, folder),
+            "sessionization": sessionization(cluster, folder),
+        }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
