@@ -35,8 +35,8 @@ from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 from spark_jobs import until, working
 
-CALM, SURGE = 4.0, 100.0  # records per second; a slot carries 25
-MILLISECONDS, BATCH = 40, 60  # of one record, and records of one batch
+CALM, SURGE = 4.0, 85.0  # records per second; a slot carries 25
+MILLISECONDS, BATCH = 40, 90  # of one record, and records of one batch
 SLOTS_EACH, MOST = 2, 3
 WIDEST = MOST * SLOTS_EACH
 KEYS = 60
