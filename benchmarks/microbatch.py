@@ -1,9 +1,11 @@
 """The micro-batch engine against the query that a Spark engineer would write, and metering on against off.
 
 That query has the same four operators one behind the other, with no repartition and no `foreachBatch`: a plain
-`writeStream`. The ways take turns of some seconds each, in another order in each round, on one session: they share its
-JVM and whatever else the machine does meanwhile. Each goes on from its checkpoint. A turn's figure is its median batch;
-told are the mean over turns of the ratios within a round and their standard error.
+`writeStream`. The second way is the same in a `foreachBatch` by hand, which shows what that costs by itself. The ways
+take turns of some batches each, in another order in each round, on one session: they share its JVM and whatever else
+the machine does meanwhile. Each goes on from its checkpoint. A turn's figure is its median batch; told are the mean of
+the ratios within a round, their standard error and their range. The CPU time of a record is that of the stages: what
+there is besides is planning, and whatever else happens between two batches.
 """
 
 from __future__ import annotations
@@ -26,28 +28,32 @@ from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
 from penstock.spark.io.replayed import Replay, replay
-from penstock.spark.measure.progress import ProgressReader
+from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.stages import StageReader
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
 from penstock.testbed.session import local_session
 
 RECORDS_PER_BATCH = 200_000
-ROUNDS = 6
+ROUNDS = 4
 SKIPPED_ROUNDS = 1
 """The JVM gets warm."""
-BATCHES = 36
+BATCHES = 22
 """Of a turn."""
-SKIPPED_BATCHES = 6
+SKIPPED_BATCHES = 4
 """The first of a turn, in which a query begins anew."""
 READ_SECONDS = Steering().interval_seconds
-WAYS = ("plain query", "engine", "engine, not metered")
+WAYS = ("plain query", "foreachBatch by hand", "engine", "engine, not metered")
 MORE_THAN_ENOUGH = 20_000
 
 
 @dataclass(frozen=True)
 class Throughput:
+    """Ratios of throughput, and CPU microseconds of a record."""
+
     way: str
     records_per_second: float
+    cpu_us: float
     against_plain_query: float
     standard_error: float
     lowest: float
@@ -89,21 +95,26 @@ OPERATORS = {"parse": parse, "hashed": hashed, "scored": scored, "selected": sel
 PLAN = Plan(dict.fromkeys(OPERATORS, 2))
 
 
-class PlainQuery:
-    """The query without Penstock."""
+def all_of_them(frame: DataFrame) -> DataFrame:
+    for function in OPERATORS.values():
+        frame = function(frame)
+    return frame
 
-    def __init__(self, spark: SparkSession, checkpoint: str) -> None:
+
+class ByHand:
+    """The query without Penstock: plain, or in a `foreachBatch`."""
+
+    def __init__(self, spark: SparkSession, checkpoint: str, in_batches: bool) -> None:
         self._spark = spark
         self._checkpoint = checkpoint
+        self._in_batches = in_batches
 
     def start(self) -> StreamingQuery:
-        frame = _source().stream(self._spark)
-        for function in OPERATORS.values():
-            frame = function(frame)
-        self._query = (
-            frame.writeStream.format("noop").option("checkpointLocation", self._checkpoint)
-            .trigger(processingTime="0 seconds").start()
-        )  # fmt: skip
+        source = _source().stream(self._spark)
+        writer = all_of_them(source).writeStream.format("noop")
+        if self._in_batches:
+            writer = source.writeStream.foreachBatch(lambda frame, number: Nowhere().write(all_of_them(frame), number))
+        self._query = writer.option("checkpointLocation", self._checkpoint).trigger(processingTime="0 seconds").start()
         return self._query
 
     def read(self) -> None: ...
@@ -143,13 +154,14 @@ class Engine:
 def rows() -> Iterator[Throughput | Metering]:
     spark = local_session("local[2]")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        seconds = _run(spark, Path(folder))
+        turns = _run(spark, Path(folder))
     spark.stop()
+    seconds = {way: [turn.seconds for turn in some] for way, some in turns.items()}
     for way in WAYS:
         ratios = _ratios(seconds[WAYS[0]], seconds[way])
-        yield Throughput(
-            way, round(RECORDS_PER_BATCH / median(seconds[way])), *_mean(ratios), min(ratios), max(ratios)
-        )  # fmt: skip
+        cpu_us = round(1e6 * median(turn.cpu_seconds for turn in turns[way]) / RECORDS_PER_BATCH, 3)
+        throughput = round(RECORDS_PER_BATCH / median(seconds[way]))
+        yield Throughput(way, throughput, cpu_us, *_mean(ratios), min(ratios), max(ratios))
     yield Metering(*_mean(_ratios(seconds["engine, not metered"], seconds["engine"])))
 
 
@@ -163,36 +175,51 @@ def _mean(ratios: list[float]) -> tuple[float, float]:
     return round(mean(ratios), 4), round(stdev(ratios) / len(ratios) ** 0.5, 4)
 
 
-def _run(spark: SparkSession, folder: Path) -> dict[str, list[float]]:
-    """The seconds from one batch to the next, in each way's turn of each round."""
+@dataclass(frozen=True)
+class Turn:
+    """The median of the batches of a turn: seconds to the next one, and CPU seconds of their stages."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+def _run(spark: SparkSession, folder: Path) -> dict[str, list[Turn]]:
+    """The turns of each way."""
     checkpoints = [str(folder / str(place)) for place in range(len(WAYS))]
-    ways: tuple[PlainQuery | Engine, ...] = (
-        PlainQuery(spark, checkpoints[0]),
-        Engine(spark, checkpoints[1], metering=True),
-        Engine(spark, checkpoints[2], metering=False),
+    ways: tuple[ByHand | Engine, ...] = (
+        ByHand(spark, checkpoints[0], in_batches=False),
+        ByHand(spark, checkpoints[1], in_batches=True),
+        Engine(spark, checkpoints[2], metering=True),
+        Engine(spark, checkpoints[3], metering=False),
     )
     jobs = dict(zip(WAYS, ways, strict=True))
-    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
-    for turn in range(SKIPPED_ROUNDS + ROUNDS):
+    turns: dict[str, list[Turn]] = {way: [] for way in WAYS}
+    stages = StageReader(spark.sparkContext)
+    for number in range(SKIPPED_ROUNDS + ROUNDS):
         for place in range(len(WAYS)):
-            way = WAYS[(place * (1 + turn % 2) + turn) % len(WAYS)]  # nobody has always the same one before it
-            took = _turn(jobs[way])
-            if turn >= SKIPPED_ROUNDS:
-                seconds[way].append(took)
-    return seconds
+            way = WAYS[(place * (1 + 2 * (number % 2)) + number) % len(WAYS)]  # nobody always follows the same one
+            took = _turn(jobs[way], stages)
+            if number >= SKIPPED_ROUNDS:
+                turns[way].append(took)
+    return turns
 
 
-def _turn(job: PlainQuery | Engine) -> float:
-    progress, starts = ProgressReader(job.start()), list[float]()
+def _turn(job: ByHand | Engine, stages: StageReader) -> Turn:
+    progress, batches = ProgressReader(job.start()), list[BatchProgress]()
     read_at = time.monotonic() + READ_SECONDS
-    while len(starts) < BATCHES:
+    while len(batches) < BATCHES:
         time.sleep(0.25)
-        starts += [batch.start for batch in progress.new() if batch.records]
+        batches += [batch for batch in progress.new() if batch.records]
         if time.monotonic() >= read_at:
             job.read()
             read_at += READ_SECONDS
     job.stop()
-    return median(b - a for a, b in pairwise(starts[SKIPPED_BATCHES:]))
+    counted = batches[SKIPPED_BATCHES:]
+    found = stages.of_batches(counted[0].run, counted[0].number, counted[-1].number).values()
+    return Turn(
+        median(b.start - a.start for a, b in pairwise(counted)),
+        median(sum(stage.cpu_seconds for stage in of_batch) for of_batch in found),
+    )
 
 
 def _source() -> Replay:
