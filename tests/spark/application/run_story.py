@@ -33,7 +33,7 @@ EXAMPLES = Path(pyspark.__file__).parent / "examples/src/main/python/sql/streami
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 TOPIC, PARTITIONS = "lines", 3
 WORDS = 20_000
-LINE = " ".join(f"word{i % 10}" for i in range(WORDS)).encode()
+LINE = " ".join(f"w{i % 10}" for i in range(WORDS)).encode()
 CALM, SURGE, RISE = 5.0, 100.0, 1.15
 """Lines per second. How many an executor carries depends on the machine: a surge rises by this factor every second
 until the application has grown."""
@@ -112,8 +112,8 @@ def penstock_run(cluster: StandaloneCluster, *options: str) -> list[str]:
 
 def counted(printed: str) -> int:
     """The words of the newest table that is whole."""
-    tables = [table for table in printed.split("Batch: ") if table.count("+-") >= 3]
-    return sum(map(int, re.findall(r"^\|word\d\|(\d+)\s*\|$", re.sub(r" ", "", tables[-1]), re.M))) if tables else 0
+    tables = [table for table in printed.split("Batch: ") if len(re.findall(r"^\+-", table, re.M)) == 3]
+    return sum(map(int, re.findall(r"^\| *w\d\| *(\d+)\|$", tables[-1], re.M))) if tables else 0
 
 
 def kafka_wordcount(cluster: StandaloneCluster, servers: str, folder: Path) -> dict[str, Any]:
@@ -207,7 +207,9 @@ def sessionization(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
         until("it is watched", lambda: job.process.poll() is not None or job.says("is watched in"))
         until("it counts", lambda: job.process.poll() is not None or job.says("Batch: 1"))
         job.process.send_signal(signal.SIGTERM)
-        return {"code": job.ended(), "err": job.err, "out": job.out[-3000:]}
+        code = job.ended()  # of the JVM; the script ends a moment later, as it has lost Spark
+        until("it reports", lambda: "steered for" in job.err)
+        return {"code": code, "err": job.err, "out": job.out[-3000:]}
 
 
 def main(servers: str, folder: Path) -> None:
