@@ -196,7 +196,7 @@ def test_a_policy_that_fails_is_one_sentence_too(
     penstock: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "outsider.py").write_text(
-        "class Broken:\n    name = 'broken'\n    def decide(self, o):\n        raise ValueError('one line\\nand more')\n"
+        "class Broken:\n    name = 'broken'\n    def decide(self, o):\n        raise ValueError('one line\\nmore')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
