@@ -152,6 +152,7 @@ def tell(spark: SparkSession, folder: Path) -> dict[str, Any]:
     told["after_its_end"] = sorted(watched.report().queries)
     second = filtering(spark, folder)
     reached("for both again", 2)
+    until("that change is over", lambda: watched.report().changes == 3)
     told["text"] = str(watched.report())
     watched.stop()
     told["after_stopping"] = {"active": second.isActive, "executors": len(executors.present())}
