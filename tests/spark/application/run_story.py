@@ -47,7 +47,7 @@ CONF = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
-OPTIONS = ["run", "--slo-event", "10 s", "--executors", "1:3", "--quick"]
+OPTIONS = ["run", "--slo-event", "30 s", "--executors", "1:3", "--quick"]
 
 
 class Lines:

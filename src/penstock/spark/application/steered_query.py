@@ -13,6 +13,7 @@ from penstock.control.controller import Controller
 from penstock.control.ports import Store
 from penstock.guards import chain
 from penstock.model import Cycle, Execution, Mode, ReasonCode, Slo
+from penstock.performance.batch_cost import batch_seconds
 from penstock.spark.application.active_queries import name_of
 from penstock.spark.application.defaults import for_one_query, guards_in
 from penstock.spark.executors.actuator import ExecutorActuator
@@ -61,6 +62,7 @@ class SteeredQuery:
             lambda: shared.slots.slots() - shared.share(run).others,
             shared.slots.executors,
             settled_at=lambda: shared.settled_at,
+            batch_seconds=batch_seconds(slo, trigger_seconds),
         )
         self.loop = assemble(
             self._steering,

@@ -16,6 +16,7 @@ been spent on it so far, and how long it has taken, are the least that they can 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -30,7 +31,7 @@ from penstock.spark.measure.stages import Stage, StageReader
 JOB = "job"
 
 LATE = 2.0
-"""A batch that takes so many times as long as the longest one of the window before is looked at while it runs."""
+"""A batch that takes so many times as long as the longest one of the window before is overdue."""
 
 
 class QueryMonitor(Monitor):
@@ -50,12 +51,14 @@ class QueryMonitor(Monitor):
         *,
         name: str = JOB,
         settled_at: Callable[[], float] = lambda: 0.0,
+        batch_seconds: float = math.inf,
     ) -> None:
         """
-        slots       tasks that the query can run at the same time
-        executors   how many it has; None where the cluster does not say
-        name        what samples call its one operator
-        settled_at  when the last change was over: a window that began earlier is warm-up
+        slots          tasks that the query can run at the same time
+        executors      how many it has; None where the cluster does not say
+        name           what samples call its one operator
+        settled_at     when the last change was over: a window that began earlier is warm-up
+        batch_seconds  how long a batch may take: one that takes longer is looked at while it runs
         """
         self._query = query
         self._run = str(query.runId)
@@ -66,6 +69,7 @@ class QueryMonitor(Monitor):
         self._executors = executors
         self._name = name
         self._settled_at = settled_at
+        self._batch_seconds = batch_seconds
         self._last: BatchProgress | None = None
         self._end = clock.now()  # of the newest window
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
@@ -162,7 +166,8 @@ class QueryMonitor(Monitor):
         if self._last is None or not self._query.status["isTriggerActive"]:
             return []
         batch = running_batch(self._stages.context, self._query)
-        if batch is None or batch.number <= self._last.number or now - batch.start <= LATE * self._longest:
+        overdue = min(LATE * self._longest, self._batch_seconds)
+        if batch is None or batch.number <= self._last.number or now - batch.start <= overdue:
             return []
         so_far = now - batch.start
         stages = self._stages.so_far(self._run, batch.number)
