@@ -18,7 +18,7 @@ class Paid:
     def __init__(self) -> None:
         self.core_seconds = 1_000.0  # before Penstock came
 
-    def __call__(self) -> float:
+    def __call__(self, until: float) -> float:
         return self.core_seconds
 
 

@@ -127,11 +127,12 @@ class LiveRun(Steering):
                 pass
             for milliseconds in job.controller.decision_ms:
                 summary.decided(milliseconds)
+            ended = time.time()
             return summary.result(
                 policy=self.chosen_policy().name,
                 workload=pipeline.name,
                 trace=self.trace.name,
                 seed=0,
-                seconds=time.time() - began,
-                paid=None if bill is None else bill.core_seconds(),
+                seconds=ended - began,
+                paid=None if bill is None else bill.core_seconds(ended),
             )

@@ -128,13 +128,13 @@ class Account:
         self._first_t: float | None = None
         self._changes = 0
         self._measured = self._missed = self._held = self._decided = 0.0
-        self._paid_before = self._paid = 0.0 if self._executors is None else self._executors.core_seconds()
+        self._paid_before = self._paid = 0.0
 
     def add(self, cycle: Cycle) -> None:
         if cycle.mode is not self._mode:
             self._begin(cycle.mode)
         if self._executors is not None:
-            self._paid = self._executors.core_seconds()
+            self._paid = self._executors.core_seconds(cycle.t)
         if self._cycles:
             last = self._cycles[-1]
             seconds = cycle.t - last.t

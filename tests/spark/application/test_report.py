@@ -18,8 +18,7 @@ def cycle(t: float, before: int, decided: int) -> Cycle:
 
 
 def test_the_executors_are_those_of_the_application_and_each_query_has_its_decision() -> None:
-    paid = iter((0.0, 0.0, 30.0, 60.0, 120.0))
-    bill = ExecutorBill(lambda: next(paid), cores_each=2, most=5)
+    bill = ExecutorBill(lambda until: 6 * until, cores_each=2, most=5)
     total = Account(Slo(), Mode.ACTIVE, lambda plan: plan[JOB], bill)
     one, two = (Account(Slo(), Mode.ACTIVE, lambda plan: plan[JOB], None) for _ in range(2))
     for t, account, decided in ((0.0, one, 3), (5.0, two, 3), (10.0, one, 2), (20.0, two, 2)):

@@ -33,6 +33,7 @@ from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
+from spark_events import core_seconds, event_log_settings
 from spark_jobs import until, working
 
 CALM, SURGE = 4.0, 85.0  # records per second; a slot carries 25
@@ -241,6 +242,9 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
         load.stop()
         see("every record has arrived", lambda: story.account(load.sent).missing == 0)
     counted = job.engine.duplicates if isinstance(job.engine, RealTimeEngine) else 0
+    report = job.report()
+    last = report.cycles[-1].t
+    told["cost"] = {"taken": report.taken, "since": last - report.seconds, "until": last, "text": str(report)}
     told["changes"] = changes
     told["plans"] = [str(cycle.decision.plan) for cycle in cycles if cycle.changed]
     told["problems"] = [cycle.problem for cycle in cycles if cycle.problem is not None]
@@ -249,11 +253,14 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
 
 
 def main(kind: str, master: str, servers: str, folder: str) -> None:
-    spark = local_session(master, jars=connector_jars(), settings=SETTINGS)
+    events = Path(folder) / "events"
+    spark = local_session(master, jars=connector_jars(), settings={**SETTINGS, **event_log_settings(events)})
     try:
-        print(json.dumps(tell(kind, spark, servers, Path(folder))))
+        told = tell(kind, spark, servers, Path(folder))
     finally:
         spark.stop()
+    told["cost"]["events"] = core_seconds(events, told["cost"]["since"], told["cost"]["until"])
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

@@ -45,6 +45,13 @@ def test_an_executor_is_paid_for_until_it_is_gone_and_not_longer() -> None:
     assert cost.read({"0": Lifetime("0", 2, 0.0), "1": Lifetime("1", 2, 0.0, removed=31.0)}, 40.0) == 2 * 40 + 2 * 31
 
 
+def test_what_happened_after_a_moment_counts_later() -> None:
+    """A cycle that waits for executors ends long after its own time."""
+    cost, gone, new = CoreSeconds(0.0), Lifetime("0", 2, 0.0, removed=30.0), Lifetime("1", 2, 35.0)
+    assert cost.read({"0": gone, "1": new}, 20.0) == 2 * 20
+    assert cost.read({"0": gone, "1": new}, 40.0) == 2 * 30 + 2 * 5
+
+
 def test_an_executor_that_spark_has_forgotten_counts_until_it_was_last_seen() -> None:
     cost = CoreSeconds(0.0)
     cost.read({"0": Lifetime("0", 2, 0.0)}, 10.0)

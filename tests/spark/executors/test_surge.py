@@ -77,3 +77,10 @@ def test_more_than_the_application_may_have_is_refused(story: dict[str, Any]) ->
         assert story["refused"]["plan"] == (
             "the plan needs 5 slots, but only 2 are available: `executors` allows at most 1, with 2 slots each"
         )
+
+
+def test_the_report_has_the_core_seconds_of_sparks_own_event_log(story: dict[str, Any]) -> None:
+    cost = story["cost"]
+    assert cost["taken"] == pytest.approx(cost["events"], rel=0.02)
+    assert cost["taken"] > 0
+    assert "by Spark's executor events" in cost["text"]

@@ -12,7 +12,6 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
-from penstock.control.ports import Clock
 from penstock.spark.measure.status_json import StatusJson
 
 
@@ -47,16 +46,16 @@ class CoreSeconds:
         self._counted: frozenset[str] = frozenset()  # those of them that Spark still lists
         self._there: dict[str, Lifetime] = {}
 
-    def read(self, executors: Mapping[str, Lifetime], now: float) -> float:
-        """The core-seconds so far, when Spark lists these executors, removed ones among them."""
+    def read(self, executors: Mapping[str, Lifetime], until: float) -> float:
+        """The core-seconds until a moment, when Spark lists these executors now, removed ones among them."""
         for known in self._there.values():
             if known.id not in executors:  # removed, and forgotten already: it was there when Spark was last asked
                 self._gone += known.core_seconds(self._since, self._until)
-        removed = {each.id for each in executors.values() if each.removed is not None}
-        self._gone += sum(executors[each].core_seconds(self._since, now) for each in removed - self._counted)
+        removed = {each.id for each in executors.values() if each.removed is not None and each.removed <= until}
+        self._gone += sum(executors[each].core_seconds(self._since, until) for each in removed - self._counted)
         self._counted = frozenset(removed)
-        self._there = {each.id: each for each in executors.values() if each.removed is None}
-        self._until = now
+        self._there = {each.id: each for each in executors.values() if each.id not in removed}
+        self._until = until
         return self.total
 
     @property
@@ -66,18 +65,18 @@ class CoreSeconds:
 
 
 class ExecutorCost:
-    """What the executors of one application cost since this was made. It is known even when Spark has ended."""
+    """What the executors of one application cost since a moment. It is known even when Spark has ended."""
 
-    def __init__(self, context: SparkContext, clock: Clock) -> None:
+    def __init__(self, context: SparkContext, since: float) -> None:
         self._store: Any = context._jsc.sc().statusStore()
         self._json = StatusJson(context)
-        self._clock = clock
-        self._sum = CoreSeconds(clock.now())
+        self._sum = CoreSeconds(since)
 
-    def core_seconds(self) -> float:
-        """The core-seconds so far; those at the last reading when Spark does not answer any more."""
+    def core_seconds(self, until: float) -> float:
+        """The core-seconds until a moment, later than that of the call before; when Spark does not answer any more,
+        those until then."""
         try:
-            return self._sum.read(lifetimes(self._json.read(self._store.executorList(False))), self._clock.now())
+            return self._sum.read(lifetimes(self._json.read(self._store.executorList(False))), until)
         except (Py4JError, OSError):
             return self._sum.total
 
@@ -86,12 +85,12 @@ class ExecutorCost:
 class ExecutorBill:
     """Where the cost of executors comes from.
 
-    core_seconds  what they have cost so far, by Spark's events
+    core_seconds  what they have cost until a moment, by Spark's events
     cores_each    cores of one
     most          the most that the job may have; None where nothing limits them
     """
 
-    core_seconds: Callable[[], float]
+    core_seconds: Callable[[float], float]
     cores_each: int
     most: int | None
 

@@ -183,7 +183,8 @@ class ExecutorSlots(SlotSupplier):
         self._cancelled.set()
 
     def bill(self) -> ExecutorBill:
-        return ExecutorBill(ExecutorCost(self._context, WallClock()).core_seconds, self.cores_each, self.most)
+        cost = ExecutorCost(self._context, WallClock().now())
+        return ExecutorBill(cost.core_seconds, self.cores_each, self.most)
 
     def claim(self, who: str) -> Claim:
         return claim(self._context, who)
