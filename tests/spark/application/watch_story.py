@@ -152,8 +152,8 @@ def tell(spark: SparkSession, folder: Path) -> dict[str, Any]:
     told["after_its_end"] = sorted(watched.report().queries)
     second = filtering(spark, folder)
     reached("for both again", 2)
-    until("that change is over", lambda: watched.report().changes == 3)
-    told["text"] = str(watched.report())
+    until("that change is over", lambda: watched.report().changes >= 3)
+    told["text"], told["changes"] = str(watched.report()), watched.report().changes
     watched.stop()
     told["after_stopping"] = {"active": second.isActive, "executors": len(executors.present())}
     alone = attach(second, slo=SLO, executors=(1, 3))
