@@ -128,3 +128,15 @@ def test_only_the_last_cycles_are_kept_but_all_are_counted() -> None:
         added.add(cycle(float(i), Mode.MONITOR, plan(1), plan(1)))
     assert len(added.report().cycles) == 100
     assert added.report().taken == pytest.approx(2000)
+
+
+def test_a_cycle_without_a_new_window_leaves_what_was_decided_as_it_is() -> None:
+    paid = Paid()
+    added = account(Mode.MONITOR, paid)
+    nothing_new = Decision.hold(plan(4), ReasonCode.NO_NEW_WINDOW, "no window has ended since the last decision")
+    added.add(cycle(0.0, Mode.MONITOR, plan(4), plan(1)))
+    for t in (10.0, 20.0):
+        added.add(Cycle(t=t, mode=Mode.MONITOR, before=plan(4), decision=nothing_new))
+    report = added.report()
+    assert report.decided == 20 * CORES_EACH
+    assert "decided: only 2; 1 executors, because it is idle" in str(report)

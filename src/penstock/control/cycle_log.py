@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from penstock.model import Cycle, Mode, Plan, ReasonCode
+from penstock.model import Cycle, Mode, Origin, Plan, ReasonCode
 
 log = logging.getLogger("penstock")
 
@@ -29,6 +29,8 @@ class CycleLog:
         self._blind = blind
         if cycle.changed:
             log.info("%s%s -> %s, because %s", self._prefix, cycle.before, decision.plan, reason.text)
+        if reason.code.origin is Origin.LOOP:  # nothing was decided
+            return
         would = decision.plan if cycle.mode is Mode.MONITOR and decision.plan != cycle.before else None
         if would is not None and would != self._would:
             log.info("%swould change %s -> %s, because %s", self._prefix, cycle.before, would, reason.text)

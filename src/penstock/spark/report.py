@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from penstock.model import Cycle, Mode, Plan, Slo
+from penstock.model import Cycle, Mode, Plan, ReasonCode, Slo
 from penstock.spark.executors.core_seconds import ExecutorBill
 
 KEPT = 100
@@ -67,9 +67,9 @@ class JobReport:
 
     def decision(self) -> list[str]:
         """The last decision, in lines."""
-        if not self.cycles:
+        last = next((cycle for cycle in reversed(self.cycles) if _decides(cycle)), None)
+        if last is None:
             return []
-        last = self.cycles[-1]
         return [
             f"in force: {last.before}; decided: {last.decision.plan}, because {last.decision.reason.text}",
             *(f"  {verdict.guard}: {verdict.reason.text}" for verdict in last.decision.verdicts),
@@ -101,6 +101,11 @@ class JobReport:
         return f"{took}; {most}: {_less(self.saved)}"
 
 
+def _decides(cycle: Cycle) -> bool:
+    """Whether a cycle says something: one without a new window leaves what was decided as it is."""
+    return cycle.decision.reason.code is not ReasonCode.NO_NEW_WINDOW
+
+
 def _less(saved: float) -> str:
     """
     >>> _less(0.25), _less(-0.5)
@@ -120,6 +125,7 @@ class Account:
         self._slo = slo
         self._slots_of = slots_of
         self._executors = executors
+        self._standing: Plan  # what was decided last
         self._begin(mode)
 
     def _begin(self, mode: Mode) -> None:
@@ -136,12 +142,13 @@ class Account:
         if self._executors is not None:
             self._paid = self._executors.core_seconds(cycle.t)
         if self._cycles:
-            last = self._cycles[-1]
-            seconds = cycle.t - last.t
+            seconds = cycle.t - self._cycles[-1].t
             self._held += seconds * self._slots_of(cycle.before)
-            self._decided += seconds * self._units(last.decision.plan)
+            self._decided += seconds * self._units(self._standing)
         else:
             self._first_t, self._paid_before = cycle.t, self._paid
+        if _decides(cycle) or not self._cycles:
+            self._standing = cycle.decision.plan
         self._cycles.append(cycle)
         self._changes += cycle.changed
         self._measured += sum(sample.seconds for sample in cycle.samples)

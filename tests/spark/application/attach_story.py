@@ -122,7 +122,11 @@ def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoi
     }
 
     watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL)
-    until("monitor mode would save", lambda: (watch.report().saved or 0) > 0)
+
+    def would_save() -> bool:
+        return "decided: job 1; 1 executors" in str(watch.report()) and (watch.report().saved or 0) > 0
+
+    until("monitor mode would save", would_save)
     watch.detach()
     report = watch.report()
     told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}

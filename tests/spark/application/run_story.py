@@ -24,6 +24,7 @@ from confluent_kafka import Producer
 
 import penstock
 from cluster_story import environment, until
+from penstock.spark.application.configuration import DECOMMISSIONING
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.ports import HOST
@@ -188,28 +189,48 @@ def windowed(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
         return {"code": job.ended(), "err": job.err}
 
 
-def sessionization(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
-    """Under spark-submit, with the configuration that the page shows."""
+def submitted(cluster: StandaloneCluster, folder: Path, example: str, *arguments: str) -> Process:
+    """An example under spark-submit, with the configuration that the page shows."""
     settings = {
-        **CONF, "spark.executor.cores": "1", "spark.cores.max": "3", "spark.decommission.enabled": "true",
+        **CONF, **DECOMMISSIONING, "spark.executor.cores": "1", "spark.cores.max": "3",
     }  # fmt: skip
     properties = folder / "penstock.conf"
     properties.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), encoding="utf-8")
+    main = Path(penstock.__file__).parent / "__main__.py"
+    return Process(
+        folder, example,
+        [str(SUBMIT), "--master", cluster.master, "--properties-file", str(properties), str(main), *OPTIONS,
+         str(EXAMPLES / f"{example}.py"), *arguments],
+        PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable,
+    )  # fmt: skip
+
+
+def python_of(example: str) -> int:
+    """The process of the script, which is a child of Spark's."""
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    found = [line.split() for line in listed.splitlines() if "__main__.py" in line and f"{example}.py" in line]
+    [pid] = [int(words[0]) for words in found if "python" in Path(words[1]).name]
+    return pid
+
+
+def under_spark_submit(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
+    """Ended by SIGTERM. What the script prints, errors too, comes out on Spark's standard output."""
+    example = "structured_network_wordcount_windowed"
     with words_on_a_socket() as port:
-        main = Path(penstock.__file__).parent / "__main__.py"
-        script = EXAMPLES / "structured_sessionization.py"
+        job = submitted(cluster, folder, example, HOST, str(port), "10", "5")
+        until("it is watched and counts", lambda: job.says("is watched in") and job.says("Batch: 1"))
+        os.kill(python_of(example), signal.SIGTERM)
+        return {"code": job.ended(), "err": job.out}
+
+
+def sessionization(cluster: StandaloneCluster, folder: Path) -> dict[str, Any]:
+    """Spark refuses its own example, which ends by itself."""
+    with words_on_a_socket() as port:
         job = Process(
             folder, "sessions",
-            [str(SUBMIT), "--master", cluster.master, "--properties-file", str(properties), str(main), *OPTIONS,
-             str(script), HOST, str(port)],
-            PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable,
+            [*penstock_run(cluster), str(EXAMPLES / "structured_sessionization.py"), HOST, str(port)],
         )  # fmt: skip
-        until("it is watched", lambda: job.process.poll() is not None or job.says("is watched in"))
-        until("it counts", lambda: job.process.poll() is not None or job.says("Batch: 1"))
-        job.process.send_signal(signal.SIGTERM)
-        code = job.ended()  # of the JVM; the script ends a moment later, as it has lost Spark
-        until("it reports", lambda: "steered for" in job.err)
-        return {"code": code, "err": job.err, "out": job.out[-3000:]}
+        return {"code": job.ended(), "err": job.err}
 
 
 def main(servers: str, folder: Path) -> None:
@@ -219,6 +240,7 @@ def main(servers: str, folder: Path) -> None:
         told = {
             "kafka": kafka_wordcount(cluster, servers, folder),
             "windowed": windowed(cluster, folder),
+            "spark-submit": under_spark_submit(cluster, folder),
             "sessionization": sessionization(cluster, folder),
         }
     print(json.dumps(told))

@@ -20,7 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from cluster_story import refusal, until
 from penstock import Slo
-from penstock.model import Origin
+from penstock.model import Cycle, Origin, ReasonCode
 from penstock.spark import attach, watch
 from penstock.spark.application.watch import Watch
 from penstock.spark.executors.claim import claim
@@ -88,9 +88,14 @@ def all_there_is(spark: SparkSession, folder: Path) -> StreamingQuery:
 
 def decided(watched: Watch, query: str) -> list[tuple[bool, str]]:
     """Whether the last decisions on a query were those of the policy, and their reasons."""
-    cycles = watched.report().queries[query].cycles[-DECISIONS:]
-    reasons = [cycle.decision.reason for cycle in cycles]
+    reasons = [cycle.decision.reason for cycle in thoughts(watched, query)[-DECISIONS:]]
     return [(reason.code.origin is Origin.POLICY, reason.text) for reason in reasons]
+
+
+def thoughts(watched: Watch, query: str) -> list[Cycle]:
+    """The cycles for which there was something new."""
+    cycles = watched.report().queries[query].cycles
+    return [cycle for cycle in cycles if cycle.decision.reason.code is not ReasonCode.NO_NEW_WINDOW]
 
 
 class Lines(logging.Handler):
@@ -125,8 +130,8 @@ def tell(spark: SparkSession, folder: Path) -> dict[str, Any]:
     }
 
     def would_be(count: int) -> bool:
-        queries = watched.report().queries.values()
-        return len(queries) == 2 and all(q.cycles and q.cycles[-1].decision.plan.executors == count for q in queries)
+        newest = [thoughts(watched, name)[-1:] for name in watched.report().queries]
+        return len(newest) == 2 and all(cycle and cycle[0].decision.plan.executors == count for cycle in newest)
 
     until("both queries would have two executors", lambda: would_be(2))
     told["monitor"] = {"text": str(watched.report()), "executors": len(executors.present())}
@@ -152,8 +157,8 @@ def tell(spark: SparkSession, folder: Path) -> dict[str, Any]:
     told["after_its_end"] = sorted(watched.report().queries)
     second = filtering(spark, folder)
     reached("for both again", 2)
-    until("that change is over", lambda: watched.report().changes == 3)
-    told["text"] = str(watched.report())
+    until("that change is over", lambda: watched.report().changes >= 3)
+    told["text"], told["changes"] = str(watched.report()), watched.report().changes
     watched.stop()
     told["after_stopping"] = {"active": second.isActive, "executors": len(executors.present())}
     alone = attach(second, slo=SLO, executors=(1, 3))
