@@ -1,5 +1,6 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
 # make test   everything that must hold
+# make test-cluster  the stories of surges on a standalone cluster, ten minutes more
 # make docs   the pages of docs/reference, made from the code
 # make reproduction  docs/reproduction.md: the papers' figures beside ours
 # make bench  how fast it is, written to benchmarks/results with its configuration
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 JAVA := $(VENV)/java
 
-.PHONY: demo test lint types layers pytest docs reproduction bench format clean
+.PHONY: demo test test-cluster lint types layers pytest docs reproduction bench format clean
 
 demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
@@ -30,7 +31,10 @@ layers: $(INSTALLED)
 
 pytest: $(INSTALLED) $(JAVA)
 	$(BIN)/pytest -m "not spark"
-	$(BIN)/pytest -m spark -n 0
+	$(BIN)/pytest -m "spark and not cluster" -n 0
+
+test-cluster: $(INSTALLED) $(JAVA)
+	$(BIN)/pytest -m cluster -n 0
 
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator

@@ -25,8 +25,8 @@ def core_seconds(folder: Path, since: float, until: float) -> float:
     for event in map(json.loads, log.read_text(encoding="utf-8").splitlines()):
         if event["Event"] == "SparkListenerExecutorAdded":
             there[event["Executor ID"]] = (event["Timestamp"] / 1e3, event["Executor Info"]["Total Cores"])
-        elif event["Event"] == "SparkListenerExecutorRemoved":
-            added, cores = there.pop(event["Executor ID"])
+        elif event["Event"] == "SparkListenerExecutorRemoved" and event["Executor ID"] in there:
+            added, cores = there.pop(event["Executor ID"])  # one that was decommissioned is removed twice
             total += cores * _overlap(added, event["Timestamp"] / 1e3, since, until)
     return total + sum(cores * _overlap(added, until, since, until) for added, cores in there.values())
 

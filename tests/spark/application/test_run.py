@@ -14,7 +14,7 @@ import pytest
 from cluster_story import environment, run
 from penstock.testbed.broker import Broker
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
 
 @pytest.fixture(scope="module")

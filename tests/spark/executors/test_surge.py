@@ -17,7 +17,7 @@ from pages import ROOT
 from penstock.testbed.broker import Broker
 from penstock.testbed.standalone import StandaloneCluster, standalone_cluster
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
 HANG_SECONDS = 900.0
 
