@@ -22,7 +22,7 @@ from penstock.spark import attach
 from penstock.testbed.broker import Broker
 from penstock.testbed.standalone import standalone_cluster
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
 EXAMPLE = "examples/watched_job.py"
 PAGE = "docs/how-to/put-penstock-into-your-job.md"
