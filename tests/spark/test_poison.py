@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from patience import wait_for
 from penstock import Slo
 from penstock.load.curves import constant
 from penstock.spark import Function, Pipeline, files, kafka, replay
@@ -57,6 +58,7 @@ def test_a_poison_record_ends_the_job_with_its_place(
         f"the batch is topic {source.name}, partition 1, offset 1"
     )
     assert spark.streams.active == []
+    wait_for(lambda: len(sink.read()) >= 2, "the records before it")
     assert Counter(sink.read()) == {b"good": 2}
 
 
