@@ -76,7 +76,7 @@ def microbatch(spark: SparkSession, folder: Path, servers: str) -> list[Sample]:
     job.operator("two", lambda frame: frame.where("length(value) > 0"), after="one")
     job.sink(files(str(folder / "out")), after="two")
     engine = MicroBatchEngine(spark, job, dry_run(spark, job), str(folder / "microbatch"), batch_seconds=0.05)
-    return running(engine, Plan({"one": 1, "two": 1}))
+    return running(engine, Plan({"one": 1, "two": 2}))  # two stages, so that one of them is forgotten
 
 
 def native(spark: SparkSession, folder: Path, servers: str) -> list[Sample]:
@@ -144,7 +144,11 @@ def filed_late(spark: SparkSession) -> list[int]:
 
 
 def main(folder: Path, servers: str) -> None:
-    spark = local_session("local[4]", jars=connector_jars(), settings={"spark.ui.retainedStages": "1"})
+    settings = {
+        "spark.ui.retainedStages": "1",
+        "spark.appStateStore.asyncTracking.enable": "false",  # it forgets immediately, not when a thread finds the time
+    }
+    spark = local_session("local[4]", jars=connector_jars(), settings=settings)
     for run in (microbatch, native, attached, realtime):
         print(json.dumps({run.__name__: report(run(spark, folder, servers))}), flush=True)
     print(json.dumps({"filed_late": filed_late(spark)}), flush=True)
