@@ -1,5 +1,5 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
-# make test   everything that must hold
+# make test   what must hold, but for the stories on a cluster
 # make test-cluster  the stories of surges on a standalone cluster, ten minutes more
 # make docs   the pages of docs/reference, made from the code
 # make reproduction  docs/reproduction.md: the papers' figures beside ours

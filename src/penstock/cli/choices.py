@@ -40,6 +40,13 @@ def offer(help_text: str, *names: str, panel: str | None = None, **limits: Any) 
     return typer.Option(*names, help=help_text, rich_help_panel=panel, show_default=False, **limits)
 
 
+PolicyOption = Annotated[
+    list[str] | None, offer("An option of the policy, name=value. Repeatable.", "--policy-option", "-o", panel=POLICY)
+]
+ForecasterName = Annotated[str | None, offer("Which forecaster predicts the load; none by default.", panel=POLICY)]
+ForecasterOption = Annotated[
+    list[str] | None, offer("An option of the forecaster, name=value. Repeatable.", panel=POLICY)
+]
 Guards = Annotated[bool, offer("Let guards vet the policy (they do by default).", "--guards/--no-guards", panel=POLICY)]
 GuardOption = Annotated[
     list[str] | None, offer("An option of a guard, guard.name=value, or guard=off. Repeatable.", panel=POLICY)

@@ -35,16 +35,9 @@ def run(
     policy: Annotated[
         str | None, offer("Which policy; ds2 at 80 % utilisation by default.", "--policy", "-p", panel=POLICY)
     ] = None,
-    policy_option: Annotated[
-        list[str] | None,
-        offer("An option of the policy, name=value. Repeatable.", "--policy-option", "-o", panel=POLICY),
-    ] = None,
-    forecaster: Annotated[
-        str | None, offer("Which forecaster predicts the load; none by default.", panel=POLICY)
-    ] = None,
-    forecaster_option: Annotated[
-        list[str] | None, offer("An option of the forecaster, name=value. Repeatable.", panel=POLICY)
-    ] = None,
+    policy_option: choices.PolicyOption = None,
+    forecaster: choices.ForecasterName = None,
+    forecaster_option: choices.ForecasterOption = None,
     guards: choices.Guards = True,
     guard_option: choices.GuardOption = None,
     mode: Annotated[

@@ -23,16 +23,9 @@ TARGETS = "Targets (the workload's own unless given)"
 def simulate(
     workload: Annotated[str, typer.Argument(help="Which job; `penstock workloads` lists them.")],
     policy: Annotated[str, offer("Which policy; `penstock policies` lists them.", "--policy", "-p", panel=POLICY)],
-    policy_option: Annotated[
-        list[str] | None,
-        offer("An option of the policy, name=value. Repeatable.", "--policy-option", "-o", panel=POLICY),
-    ] = None,
-    forecaster: Annotated[
-        str | None, offer("Which forecaster predicts the load; none by default.", panel=POLICY)
-    ] = None,
-    forecaster_option: Annotated[
-        list[str] | None, offer("An option of the forecaster, name=value. Repeatable.", panel=POLICY)
-    ] = None,
+    policy_option: choices.PolicyOption = None,
+    forecaster: choices.ForecasterName = None,
+    forecaster_option: choices.ForecasterOption = None,
     guards: choices.Guards = True,
     guard_option: choices.GuardOption = None,
     trace: Annotated[
