@@ -3,9 +3,10 @@
 That query has the same four operators one behind the other, with no repartition and no `foreachBatch`: a plain
 `writeStream`. The second way is the same in a `foreachBatch` by hand, which shows what that costs by itself. The ways
 take turns of some batches each, in another order in each round, on one session: they share its JVM and whatever else
-the machine does meanwhile. Each goes on from its checkpoint. A turn's figure is its median batch; told are the mean of
-the ratios within a round, their standard error and their range. The CPU time of a record is that of the stages: what
-there is besides is planning, and whatever else happens between two batches.
+the machine does meanwhile. Each goes on from its checkpoint. A batch has as many records as keep two cores busy for
+about a second, the engine's default from one batch to the next. A turn's figure is the mean of its batches, those that
+are measured among them; told are the mean of the ratios within a round, their standard error and range. The CPU
+time of a record is that of the stages: there is planning besides, and whatever else happens between two batches.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.pipeline import Pipeline
 from penstock.testbed.session import local_session
 
-RECORDS_PER_BATCH = 200_000
+RECORDS_PER_BATCH = 2_000_000
 ROUNDS = 4
 SKIPPED_ROUNDS = 1
 """The JVM gets warm."""
-BATCHES = 22
+BATCHES = 14
 """Of a turn."""
-SKIPPED_BATCHES = 4
+SKIPPED_BATCHES = 3
 """The first of a turn, in which a query begins anew."""
 READ_SECONDS = Steering().interval_seconds
 WAYS = ("plain query", "foreachBatch by hand", "engine", "engine, not metered")
@@ -120,9 +121,7 @@ class ByHand:
     def read(self) -> None: ...
 
     def stop(self) -> None:
-        while self._query.status["isTriggerActive"] and self._query.isActive:
-            time.sleep(0.005)
-        self._query.stop()
+        self._query.stop()  # the batch that it interrupts is the first of the next turn
 
 
 class Engine:
@@ -177,7 +176,7 @@ def _mean(ratios: list[float]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Turn:
-    """The median of the batches of a turn: seconds to the next one, and CPU seconds of their stages."""
+    """The mean of the batches of a turn: seconds to the next one, and CPU seconds of their stages."""
 
     seconds: float
     cpu_seconds: float
@@ -217,8 +216,8 @@ def _turn(job: ByHand | Engine, stages: StageReader) -> Turn:
     counted = batches[SKIPPED_BATCHES:]
     found = stages.of_batches(counted[0].run, counted[0].number, counted[-1].number).values()
     return Turn(
-        median(b.start - a.start for a, b in pairwise(counted)),
-        median(sum(stage.cpu_seconds for stage in of_batch) for of_batch in found),
+        mean(b.start - a.start for a, b in pairwise(counted)),
+        mean(sum(stage.cpu_seconds for stage in of_batch) for of_batch in found),
     )
 
 

@@ -22,7 +22,8 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
     """Runs one job on Spark, measures it and changes it.
 
     Slots come before the plan that needs them, and go after the plan that needed them. That is the same for every
-    engine: `start` and `apply` do it here, and an engine says what it does in between.
+    engine: `start` and `apply` do it here, and an engine says what it does in between. Only in micro-batches, where
+    tasks can wait for slots, a plan is in force before they come.
 
     topology         the operators of the job
     slots            where it gets its slots from

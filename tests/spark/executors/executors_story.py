@@ -25,7 +25,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from numbered_load import NumberedLoad
 from penstock import Slo
-from penstock.model import Cycle, PenstockError, Plan
+from penstock.model import Cycle, PenstockError, Plan, ReasonCode
 from penstock.spark import NativeQuery, Pipeline, files, kafka
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.job import RunningJob
@@ -45,6 +45,9 @@ SETTINGS = {
     "spark.executor.cores": str(SLOTS_EACH),
     "spark.cores.max": str(WIDEST),
     "spark.executor.memory": "512m",
+    # Two cores are a whole cluster here. The compiler and the collector of a large machine would take both of them for
+    # as long as an executor starts, which then takes twice as long.
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.decommission.enabled": "true",
     "spark.storage.decommission.replicationReattemptInterval": "3s",
 }
@@ -197,7 +200,7 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
     Offsets(servers).create(topic, 1)
     story = STORIES[kind](spark, servers, topic, folder)
     executors, cycles = ExecutorSlots(spark.sparkContext), list[Cycle]()
-    told: dict[str, Any] = {"executors": []}
+    told: dict[str, Any] = {"executors": [], "slots_first": kind != "microbatch"}
 
     def reached(what: str, count: int) -> float:
         took = see(f"{what}: {count} executors", lambda: executors.executors() == job.plan.executors == count)
@@ -233,6 +236,7 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
         changes = trace(job)
         see("records flow", lambda: story.account(sent := load.sent).missing < sent)
         reached("calm", 1)
+        see("the job is measured", lambda: any(cycle.decision.reason.code is ReasonCode.STEADY for cycle in cycles))
         known = {executor.id for executor in executors.present()}
         load.rate = SURGE
         told["seconds_to_first_task"] = see("a new executor works", lambda: tasks_of_others(known))

@@ -49,6 +49,35 @@ def send(topic: Any, count: int) -> None:
     topic.send(*(b"record" for _ in range(count)))
 
 
+def batches(topic: Any, query: StreamingQuery, count: int) -> None:
+    """Some that end, so that it is known how long they take."""
+    for _ in range(count):
+        send(topic, FEW)
+        query.processAllAvailable()
+
+
+def test_a_batch_of_many_more_records_is_seen_before_it_is_overdue(
+    spark: SparkSession, topic: Any, query: StreamingQuery
+) -> None:
+    monitor = QueryMonitor(query, StageReader(spark.sparkContext), WallClock(), lambda: 2, lambda: 1)
+    batches(topic, query, 2)
+    monitor.read()
+    batches(topic, query, 2)
+    monitor.read()
+    monitor._longest = 3_600.0  # nothing is overdue in this test
+    send(topic, MANY)
+    late: list[Sample] = []
+
+    def seen() -> bool:
+        late.extend(sample for sample in monitor.read() if sample.throughput is None)
+        monitor._longest = 3_600.0
+        return bool(late)
+
+    wait_for(seen, "the batch is seen")
+    assert late[0].offered_rate > FEW
+    assert (late[0].backlog or 0.0) > MANY / 2
+
+
 def test_what_came_and_what_waits_is_known_before_the_batch_ends(
     spark: SparkSession, topic: Any, query: StreamingQuery
 ) -> None:
@@ -56,16 +85,9 @@ def test_what_came_and_what_waits_is_known_before_the_batch_ends(
     monitor = QueryMonitor(
         query, StageReader(spark.sparkContext), WallClock(), lambda: 2, lambda: 1, settled_at=lambda: settled[0]
     )
-
-    def batches(count: int) -> None:
-        """Some that end, so that it is known how long they take."""
-        for _ in range(count):
-            send(topic, FEW)
-            query.processAllAvailable()
-
-    batches(2)
+    batches(topic, query, 2)
     monitor.read()
-    batches(2)
+    batches(topic, query, 2)
     seen: list[Sample] = list(monitor.read())
     assert [sample.operators[JOB].records_in for sample in seen] == [2 * FEW]
     assert running_batch(spark.sparkContext, query) is None or not query.status["isTriggerActive"]

@@ -40,23 +40,29 @@ class Inside:
 
 
 class OperatorMeter:
-    """Measures one operator, in all frames that it is put into."""
+    """Measures one operator, in all frames that it is put into.
+
+    To make a column takes tens of calls to the JVM, milliseconds together: those that every frame has are made once.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self._started = Remembered(spark, NOT_TIMED)
         self._out = _Read(SumAccumulator(spark))
         self._inside = _Read(SumAccumulator(spark))
+        started, self._now = self._started.value, nanoseconds(spark)
+        self._is_timed = started != NOT_TIMED
+        self._timing = self._inside.accumulator.adding(self._now - started) & self._started.setting(
+            F.lit(NOT_TIMED).cast("long")
+        )
+        self._counting = self._out.accumulator.adding(F.lit(1).cast("long"))
 
-    def arriving(self, session: SparkSession, chosen: Column) -> Column:
+    def arriving(self, chosen: Column) -> Column:
         """A condition for records that come to the operator: those that are `chosen` will be timed."""
-        return self._started.setting(F.when(chosen, nanoseconds(session)).otherwise(NOT_TIMED))
+        return self._started.setting(F.when(chosen, self._now).otherwise(NOT_TIMED))
 
-    def leaving(self, session: SparkSession, timed: Column) -> Column:
+    def leaving(self, timed: Column) -> Column:
         """A condition for records that leave the operator; `timed` is evaluated first, for those that are timed."""
-        started = self._started.value
-        timed = timed & self._inside.accumulator.adding(nanoseconds(session) - started)
-        timed = timed & self._started.setting(F.lit(NOT_TIMED).cast("long"))
-        return self._out.accumulator.adding(F.when((started == NOT_TIMED) | timed, 1).cast("long"))
+        return (~self._is_timed | (timed & self._timing)) & self._counting
 
     def taken(self) -> Inside:
         """What was measured since the last call, in tasks that have ended."""

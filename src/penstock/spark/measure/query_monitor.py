@@ -10,8 +10,8 @@ Where the figures come from:
                         time in which the lag was served, plus processing. Estimated, not measured on records; a mean
     useful seconds      seconds for which the tasks of all stages held slots, without waiting for shuffled data
 
-A batch that takes much longer than those before it is seen while it runs: what came is known from offsets, and what has
-been spent on it so far, and how long it has taken, are the least that they can be.
+A batch that takes much longer than those before it, or has many more records, is seen while it runs: what came is known
+from offsets, and what has been spent on it so far, and how long it has taken, are the least that they can be.
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.control.ports import Clock, Monitor
 from penstock.model import Batch, Latency, OperatorSample, PenstockError, Sample
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
-from penstock.spark.measure.running_batch import RunningBatch, running_batch
+from penstock.spark.measure.running_batch import LATE, RunningBatch, running_batch
 from penstock.spark.measure.stages import Stage, StageReader
 
 JOB = "job"
-
-LATE = 2.0
-"""A batch that takes so many times as long as the longest one of the window before is overdue."""
 
 
 class QueryMonitor(Monitor):
@@ -75,6 +72,7 @@ class QueryMonitor(Monitor):
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
         self._looked_before = self._looked  # at the look before
         self._longest = 0.0  # seconds of a batch in the newest window
+        self._largest = 0.0  # records of a batch in the newest window
         self._cost: float | None = None  # useful seconds of a record in the newest window
         self._seen_until = 0.0  # of a batch that still runs
         self.most_tasks: int | None = None
@@ -91,6 +89,7 @@ class QueryMonitor(Monitor):
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
             self._longest = max(batch.seconds for batch in batches)
+            self._largest = max(batch.records for batch in batches)
             self.sources_without_lag = batches[-1].sources_without_lag
             return [*samples, *self._late()]
         if late := self._late():
@@ -157,7 +156,8 @@ class QueryMonitor(Monitor):
         return max(0.0, between) / 2 + served
 
     def _late(self) -> list[Sample]:
-        """A window of a batch that is overdue and still runs; empty if there is none, or nothing is known of it.
+        """A window of a batch that still runs and is overdue, or will be: it has many more records than those before.
+        Empty if there is none, or nothing is known of it.
 
         Its records are not completed, so it has no throughput. What was spent on them so far counts only where it is
         more than as many cost before: a batch that is half done has not shown yet what it costs.
@@ -166,8 +166,10 @@ class QueryMonitor(Monitor):
         if self._last is None or not self._query.status["isTriggerActive"]:
             return []
         batch = running_batch(self._stages.context, self._query)
-        overdue = min(LATE * self._longest, self._batch_seconds)
-        if batch is None or batch.number <= self._last.number or now - batch.start <= overdue:
+        if batch is None or batch.number <= self._last.number:
+            return []
+        overdue = now - batch.start > min(LATE * self._longest, self._batch_seconds)
+        if not overdue and batch.records <= LATE * self._largest:
             return []
         so_far = now - batch.start
         stages = self._stages.so_far(self._run, batch.number)

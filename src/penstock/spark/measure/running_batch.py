@@ -18,6 +18,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.spark.measure.jvm_clock import scala_object
 from penstock.spark.measure.progress import counts_records, position
 
+LATE = 2.0
+"""A batch that takes so many times as long as the longest one of the window before is overdue."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunningBatch:

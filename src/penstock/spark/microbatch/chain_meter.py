@@ -58,7 +58,6 @@ class _Metered:
 
     def __init__(self, spark: SparkSession, timing: Timing) -> None:
         self._timing = timing
-        self._spark = spark
         self._meter = OperatorMeter(spark)
         self._one_in = Remembered(spark, FIRST_ONE_IN)
         chosen = {
@@ -66,10 +65,10 @@ class _Metered:
             Timing.WAITS: F.lit(True),
             Timing.NONE: F.lit(False),
         }
-        self.arriving = self._meter.arriving(spark, chosen[timing])  # made once: to make a column takes milliseconds
+        self.arriving = self._meter.arriving(chosen[timing])  # made once: to make a column takes milliseconds
 
     def leaving(self, timed: Column) -> Column:
-        return self._meter.leaving(self._spark, timed)
+        return self._meter.leaving(timed)
 
     def discard(self) -> None:
         self._meter.taken()

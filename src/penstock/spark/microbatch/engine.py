@@ -33,7 +33,8 @@ from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.batches import MicroBatch
 from penstock.spark.microbatch.chain_meter import ChainMeter
 from penstock.spark.microbatch.creation import TimesOfCreation
-from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, SegmentJobs
+from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, Running, SegmentJobs
+from penstock.spark.microbatch.scan import with_its_scan
 from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
@@ -114,6 +115,7 @@ class MicroBatchEngine(SparkEngine):
         self._stopping = threading.Event()
         self._failed: Exception | None = None  # of the batch that ended the job
         self._warming = WARM_UP_BATCHES
+        self._slots_are_coming = False
         self._created = TimesOfCreation(spark)
         self._meter = ChainMeter(spark, dry_runs)
         # Spark forgets what it has reported: it is taken in time, if nobody reads samples meanwhile.
@@ -170,6 +172,24 @@ class MicroBatchEngine(SparkEngine):
 
     # The ports -------------------------------------------------------------------------------------------------------
 
+    def apply(self, plan: Plan) -> None:
+        """The next batch runs under `plan`, on the slots that there are: its other tasks begin as executors come.
+
+        So a new executor works as soon as it is there, and not when the batch that runs then is over.
+        """
+        plan.check(self.topology)
+        before = self.plan()
+        self._slots_are_coming = True
+        try:
+            self._change(plan)
+            super().apply(plan)
+        except BaseException:
+            self._change(before)
+            self.give_back()
+            raise
+        finally:
+            self._slots_are_coming = False
+
     def _change(self, plan: Plan) -> None:
         """The next batch runs under `plan`. If it needs fewer slots, the batch that has more of them ends first."""
         before = self.slots_needed(self.plan())
@@ -220,10 +240,13 @@ class MicroBatchEngine(SparkEngine):
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._lock:  # the plan of a batch is that of its beginning
-            plan, warm_up = self.plan(), self._warming > 0
-            self._warming -= warm_up
+            plan, warm_up = self.plan(), self._warming > 0 or self._slots_are_coming
+            self._warming = max(0, self._warming - 1)
         began = self.now()
+        self._monitor.begins(Running(began, plan, warm_up))
         self._partitions.append(_partitions(frame))
+        if self._query is not None:  # the first batch may begin before the start of the query has returned
+            frame = with_its_scan(frame, self._query)
         # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
         # other column, that is not used.
         frame = frame.withColumn(STAMP, self._stamp)

@@ -11,13 +11,14 @@ import numpy as np
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.ports import Clock
-from penstock.model import OperatorSample, Plan, Sample
+from penstock.model import Latency, OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
 from penstock.spark.chains import Chain
 from penstock.spark.dry_run import DryRun
 from penstock.spark.executors.slots import SlotSupplier
 from penstock.spark.graph import Graph
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
+from penstock.spark.measure.running_batch import LATE
 from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.microbatch.attribution import Metering, OperatorWork, attribute
 from penstock.spark.microbatch.batches import QUANTILES, MicroBatch, samples
@@ -25,8 +26,14 @@ from penstock.spark.segments import Segment
 
 REMEMBERED_BATCHES = 1_000
 MEASURED_BATCHES = 3
-"""About this many batches of a window are measured: to measure one and to read its stages takes milliseconds, and a few
-batches show what all are like."""
+"""About this many batches of a window are measured: a few show what all are like."""
+MOST_METERING = 0.01
+"""Fewer are, down to one, if measuring would take more than this share of the time. That is so where records are very
+cheap: in others it is lost among their own work."""
+METERING_SECONDS = 0.1
+"""What a measured batch takes longer, on two cores: its frames have more columns, and its stages are looked up."""
+METERING_SECONDS_A_RECORD = 35e-9
+"""For each operator that it passes (`python -m benchmarks microbatch`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,15 @@ class Look:
     created: tuple[int, ...]
     useful_seconds: Mapping[str, float]
     metered: Mapping[str, Metering]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A batch that runs: since when, in Unix seconds, under which plan, and whether it is one of the first under it."""
+
+    began: float
+    plan: Plan
+    warm_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +115,8 @@ class BatchMonitor:
         self._ran: deque[RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
         self._measured_at = self._measure_after = 0.0  # Unix seconds of the last one, and seconds to the next one
         self._read_until = self._offered_at = 0.0  # Unix seconds
+        self._running: Running | None = None
+        self._longest = 0.0  # seconds of a batch in the newest window
         self._done = 0.0
         self._offered: float | None = None
         self.backlog: float | None = None
@@ -115,8 +133,13 @@ class BatchMonitor:
         self._measured_at = t
         return True
 
+    def begins(self, running: Running) -> None:
+        with self._lock:
+            self._running = running
+
     def add(self, ran: RanBatch) -> None:
         with self._lock:
+            self._running = None
             self._ran.append(ran)
 
     def take_progress(self) -> None:
@@ -130,13 +153,22 @@ class BatchMonitor:
         input_rate = self._input_rate()
         since = self._read_until
         if not ran:
-            return self._idle(plan, since, input_rate)
+            return self._late(since, input_rate) or self._idle(plan, since, input_rate)
         self._read_until = ran[-1].batch.ended
-        self._measure_after = (self._read_until - since) / MEASURED_BATCHES
+        self._longest = max(one.batch.seconds for one in ran)
+        self._measure_after = self._seconds_between(ran, self._read_until - since)
         measured = [one.number for one in ran if one.look is not None]
         chosen = {measured[index] for index in _spread(len(measured), MEASURED_BATCHES)}
         batches = [self._measured(one.batch, one.look if one.number in chosen else None) for one in ran]
         return samples(self._topology, batches, since, input_rate, self.backlog, self._slots.executors())
+
+    def _seconds_between(self, ran: Sequence[RanBatch], window: float) -> float:
+        """Seconds from one batch that is measured to the next one. Where a window has few batches, each is measured."""
+        if len(ran) <= MEASURED_BATCHES:
+            return 0.0
+        records = sum(one.batch.records for one in ran) / len(ran) * len(self._topology.names)
+        price = METERING_SECONDS + METERING_SECONDS_A_RECORD * records / ran[-1].batch.plan.widest
+        return min(window, max(window / MEASURED_BATCHES, price / MOST_METERING))
 
     def _take_progress(self) -> None:
         for progress in [] if self._progress is None else self._progress.new():
@@ -180,6 +212,21 @@ class BatchMonitor:
         return [Sample(
             t=since, seconds=now - since, operators=idle, input_rate=input_rate, throughput=0.0, backlog=0.0,
             executors=self._slots.executors(),
+        )]  # fmt: skip
+
+    def _late(self, since: float, input_rate: float | None) -> Sequence[Sample]:
+        """A window of a batch that is overdue and still runs. How fast records come is known before it ends, and that
+        it takes longer than so long; its records are not completed, so it has no throughput."""
+        with self._lock:
+            running = self._running
+        now = self._clock.now()
+        if running is None or not self._longest or now - running.began <= LATE * self._longest:
+            return ()
+        return [Sample(
+            t=since, seconds=max(now - since, 1e-3), input_rate=input_rate, backlog=self.backlog,
+            operators={name: OperatorSample(running.plan[name]) for name in self._topology.names},
+            processing_latency_ms=Latency(mean=1e3 * (now - running.began)),
+            executors=self._slots.executors(), warm_up=running.warm_up,
         )]  # fmt: skip
 
     def _measured(self, batch: MicroBatch, look: Look | None) -> MicroBatch:

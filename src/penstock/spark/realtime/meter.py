@@ -66,12 +66,12 @@ class Meter:
             # This also keeps the optimiser from carrying the operator's filters through the shuffle, to run them with
             # the parallelism of the operator before.
             chosen = F.col(STAMP).isNotNull() if STAMP in frame.columns else self.chosen(session)
-            arrived = frame.where(meter.arriving(session, chosen))
+            arrived = frame.where(meter.arriving(chosen))
         left = function(arrived)
         timed = worked_out(left, arrived)
         if last:
             timed = timed & self._came(session)
-        return behind(left, F.col(STAMP).isNull() | timed if meter is None else meter.leaving(session, timed))
+        return behind(left, F.col(STAMP).isNull() | timed if meter is None else meter.leaving(timed))
 
     def _came(self, session: SparkSession) -> Column:
         event, processing = (
