@@ -20,6 +20,7 @@ BENCHMARKS = (
     "simulator_speed",
     "simulator_memory",
     "policy_cost",
+    "predictive",
     "autrascale_decisions",
     "realtime",
     "realtime_metering",

@@ -50,6 +50,59 @@ def test_the_json_has_every_run_and_the_means_of_each_policy(penstock: Command) 
     assert found["stopped_early"] is False
 
 
+def test_every_policy_is_measured_against_the_oracle_and_the_demand(penstock: Command, tmp_path: Path) -> None:
+    picture = tmp_path / "pictures" / "rivals.png"
+    run = ("bench", "clicks", "-p", "max", "-p", "ds2 utilisation=0.6", "--seeds", "2", *SHORT)
+    found = penstock(*run, "--json", "--plot", picture).json
+
+    summary, oracle = found["summary"]["clicks, trace evening"], found["oracles"]["clicks, trace evening"]
+    assert list(summary) == ["max", "ds2 utilisation=0.6", "oracle"]
+    for label in ("max", "ds2 utilisation=0.6", "oracle"):
+        cores = summary[label]["core_seconds"]["mean"]
+        assert summary[label]["oracle_ratio"]["mean"] == pytest.approx(cores / oracle["core_seconds"])
+    assert summary["oracle"]["oracle_ratio"]["mean"] == pytest.approx(1.0)
+    assert oracle["violation_ratio"] == summary["oracle"]["violation_ratio"]["mean"]
+    costs = [cores for _, cores in oracle["frontier"]]
+    assert costs == sorted(costs, reverse=True), "the frontier gets cheaper with each violation"
+    assert (
+        summary["max"]["elasticity"]["accuracy_over"]["mean"] > summary["oracle"]["elasticity"]["accuracy_over"]["mean"]
+    )
+    assert set(summary["max"]["elasticity"]) == {
+        "accuracy_under", "accuracy_over", "normalised_under", "normalised_over", "timeshare_under", "timeshare_over",
+        "instability", "jitter",
+    }  # fmt: skip
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_tables_show_the_oracle_last_and_without_a_star(penstock: Command) -> None:
+    outcome = penstock("bench", "clicks", "-p", "static", "--seeds", "1", *SHORT)
+
+    (line,) = (line for line in outcome.out.splitlines() if line.strip().startswith("oracle"))
+    assert "1.00" in line.split()
+    assert "*" not in line
+    assert "slots beside the demand d" in outcome.out
+
+
+def test_without_an_oracle_nothing_is_compared_with_it(penstock: Command) -> None:
+    found = penstock("bench", "-p", "static", "--seeds", "1", "--no-oracle", "--json", *SHORT).json
+
+    assert list(found["summary"]["clicks, trace evening"]) == ["static"]
+    assert found["summary"]["clicks, trace evening"]["static"]["oracle_ratio"] is None
+    assert found["oracles"] == {}
+
+
+def test_gaps_of_a_load_file_are_filled_if_that_is_asked_for(penstock: Command, tmp_path: Path) -> None:
+    path = tmp_path / "gaps.csv"
+    path.write_text("t_seconds,rate\n0,1\n60,2\n240,4\n300,4\n")
+    bench = ("bench", "-p", "static", "--trace", path, "--seeds", "1", "--no-oracle", "--json", "--master", "none")
+    simulate = ("simulate", "clicks", "-p", "static", "--trace", path, "--json")
+
+    for command in (bench, simulate):
+        assert "t_seconds must be evenly spaced by 60 s, but 240 follows 60" in penstock(*command).complaint
+    assert penstock(*bench, "--fill-gaps").json["runs"][0]["seconds"] == 300.0
+    assert penstock(*simulate, "--fill-gaps").json["seconds"] == 300.0
+
+
 def test_loads_are_curves_or_files_scaled_to_the_jobs_own_peak(penstock: Command, tmp_path: Path) -> None:
     path = tmp_path / "ramp.csv"
     path.write_text("t_seconds,rate\n0,1\n300,2\n600,4\n")

@@ -309,3 +309,16 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(penstock: Com
 
     assert complaint == f"report folder {file / 'report'} cannot be created: {file} is not a folder"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_harder_conditions_are_off_unless_asked_for(penstock: Command) -> None:
+    run = ("simulate", "clicks", "-p", "static", "--seconds", "600", "--json")
+    ideal, plain, spark = (
+        penstock(*run, *more).json for more in (("--conditions", "ideal"), (), ("--conditions", "spark"))
+    )
+
+    del ideal["decision_ms"], plain["decision_ms"]
+    assert ideal == plain
+    assert plain["core_seconds"] == 600 * 8
+    assert spark["core_seconds"] == 600 * 8, "two executors of four slots"
+    assert spark["event_latency_ms"]["p99"] > plain["event_latency_ms"]["p99"]

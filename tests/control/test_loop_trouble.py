@@ -96,6 +96,14 @@ def test_warm_up_windows_are_left_out() -> None:
     assert [s.t for s in policy.seen[0].samples] == [20]
 
 
+def test_a_job_that_warms_up_is_not_one_that_cannot_be_seen() -> None:
+    """A change may wait long for executors: what counts was measured before it, and is old."""
+    readings = [[sample(0)], [], [], [], [], [sample(50, warm_up=True)], [], [], [], []]
+    loop = a_loop(readings=readings, mode=Mode.MONITOR)
+    codes = [code(loop.run_once()) for _ in readings]
+    assert codes[4:] == [ReasonCode.STALE_METRICS, *[ReasonCode.WARMING_UP] * 4, ReasonCode.STALE_METRICS]
+
+
 @pytest.mark.parametrize("reading", [OSError("connection reset"), None, ["twelve"]])
 def test_a_monitor_that_fails_is_a_hold_and_the_loop_goes_on(reading: Any) -> None:
     loop = a_loop(readings=[reading, [sample(10)]])

@@ -56,6 +56,37 @@ def test_a_mistake_is_named_by_its_line(tmp_path: Path, text: str, problem: str)
     assert str(caught.value).endswith(problem)
 
 
+@pytest.mark.parametrize(
+    "text", ["0,1\n5,2\n20,5\n25,6\n", "0,1\n5,2\n10,\n15,nan\n20,5\n25,6\n", "0,1\n5,2\n10,null\n20,5\n25,6\n"]
+)
+def test_gaps_are_filled_with_a_straight_line_if_that_is_asked_for(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "gaps.csv"
+    path.write_text(f"t_seconds,rate\n{text}")
+
+    filled = read_trace(path, fill_gaps=True)
+
+    assert filled == Trace("gaps", (0.0, 5.0, 10.0, 15.0, 20.0, 25.0), (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+    with pytest.raises(PenstockError):
+        read_trace(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("0,1\n5,many\n10,2\n", "line 3: rate must be a number, not 'many'"),
+        ("0,1\n5,-1\n10,2\n", "line 3: rate must not be negative or infinite, not -1"),
+        ("0,1\n5,1\n3,1\n", "line 4: t_seconds must grow, but 3 follows 5"),
+        ("0,1\n5,\n10,\n", "must have at least two lines of figures"),
+    ],
+)
+def test_what_is_no_gap_is_still_refused(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"t_seconds,rate\n{text}")
+    with pytest.raises(PenstockError) as caught:
+        read_trace(path, fill_gaps=True)
+    assert str(caught.value).endswith(problem)
+
+
 def test_a_file_that_is_not_there_or_not_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(PenstockError, match=r"nowhere\.csv cannot be read: No such file"):
         read_trace(tmp_path / "nowhere.csv")

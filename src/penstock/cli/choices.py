@@ -36,6 +36,13 @@ class ChangeOption(StrEnum):
     LOSSY_RESTART = "lossy_restart"
 
 
+class ConditionsOption(StrEnum):
+    """What a simulation is subject to beyond its load and its job; the simulator's names, as above."""
+
+    IDEAL = "ideal"
+    SPARK = "spark"
+
+
 def offer(help_text: str, *names: str, panel: str | None = None, **limits: Any) -> Any:
     return typer.Option(*names, help=help_text, rich_help_panel=panel, show_default=False, **limits)
 
@@ -54,10 +61,28 @@ GuardOption = Annotated[
 Peak = Annotated[float | None, offer("Scale the load to this highest rate, in records/s.", panel=LOAD)]
 Compress = Annotated[float, offer("Speed the load up by this factor.", panel=LOAD)]
 Seconds = Annotated[float | None, offer("End after this many simulated seconds.", panel=LOAD)]
+FillGaps = Annotated[
+    bool,
+    typer.Option(
+        "--fill-gaps",
+        help="Fill gaps of a load file, lines that are missing or have no rate, with straight lines.",
+        rich_help_panel=LOAD,
+        show_default=False,
+    ),
+]
 Interval = Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)]
 HowToChange = Annotated[
     ChangeOption | None,
     offer("How a new plan is put in force; by default as the policy's paper or the engine does.", panel=RUN),
+]
+SubjectTo = Annotated[
+    ConditionsOption,
+    offer(
+        "ideal (the default), or spark: records arrive in bursts, slots come in whole executors that take seconds to "
+        "arrive and to leave, and moving state takes time; with figures measured on Spark.",
+        "--conditions",
+        panel=RUN,
+    ),
 ]
 
 
@@ -68,13 +93,14 @@ def loaded(
     compress: float,
     seconds: float | None,
     targets: dict[str, str | None],
+    fill_gaps: bool,
 ) -> Workload:
     """The workload with the load and the targets that were asked for."""
     from penstock.cli.workloads import workload
     from penstock.load.trace import read_trace
 
     chosen = workload(name)
-    trace = chosen.trace if path is None else read_trace(path)
+    trace = chosen.trace if path is None else read_trace(path, fill_gaps=fill_gaps)
     given: dict[str, Any] = {
         field: None if value == NONE else value for field, value in targets.items() if value is not None
     }
@@ -100,7 +126,7 @@ def policy_and_options(text: str) -> tuple[str, dict[str, Any]]:
     return name, options_of(POLICIES, name, f"--policy {name}", options)
 
 
-def curve(name: str, peak: float) -> Trace:
+def curve(name: str, peak: float, fill_gaps: bool) -> Trace:
     """The curve or else the file of this name, scaled to this highest rate."""
     from penstock.load.curves import CURVES
     from penstock.load.trace import read_trace
@@ -109,7 +135,7 @@ def curve(name: str, peak: float) -> Trace:
         return CURVES[name](peak)
     if not name.endswith(".csv"):
         raise InvalidValueError("--trace", f"must be a .csv file or one of {', '.join(CURVES)}, not {name!r}")
-    return read_trace(Path(name)).scaled(peak)
+    return read_trace(Path(name), fill_gaps=fill_gaps).scaled(peak)
 
 
 def forecaster_options(name: str | None, given: list[str] | None) -> dict[str, Any] | None:

@@ -31,6 +31,7 @@ def simulate(
     trace: Annotated[
         Path | None, offer("A load curve: CSV lines of t_seconds,rate. The workload's own if left out.", panel=LOAD)
     ] = None,
+    fill_gaps: choices.FillGaps = False,
     peak: choices.Peak = None,
     compress: choices.Compress = 1.0,
     seconds: choices.Seconds = None,
@@ -61,6 +62,7 @@ def simulate(
     ] = "active",
     step: Annotated[float, offer("Seconds of a step of the simulator (1).", panel=RUN)] = 1.0,
     change: choices.HowToChange = None,
+    conditions: choices.SubjectTo = choices.ConditionsOption.IDEAL,
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     report: Annotated[
         Path | None,
@@ -77,6 +79,7 @@ def simulate(
     from penstock.policies import POLICIES
     from penstock.report.folder import ReportFolder
     from penstock.runs.simulation import Simulation
+    from penstock.simulator.conditions import CONDITIONS
     from penstock.simulator.job import Change
     from penstock.stores import open_store
 
@@ -87,7 +90,7 @@ def simulate(
         "statistic": slo_statistic,
     }
     simulation = Simulation(
-        workload=choices.loaded(workload, trace, peak, compress, seconds, targets),
+        workload=choices.loaded(workload, trace, peak, compress, seconds, targets, fill_gaps),
         policy=policy,
         policy_options=choices.options_of(POLICIES, policy, "--policy-option", policy_option),
         guards=choices.guard_options(guards, guard_option),
@@ -98,6 +101,7 @@ def simulate(
         seed=seed,
         step_seconds=step,
         change=None if change is None else Change(change.value),
+        conditions=CONDITIONS[conditions.value],
     )
     if seeds is not None:
         for name, given in (("--report", report), ("--store", store)):
@@ -127,15 +131,16 @@ def _run_seeds(simulation: Simulation, seeds: int, master: str, json: bool) -> N
     from penstock.cli.sweeping import end, held, standings_json
     from penstock.report.comparison import comparison_table, summary_json
     from penstock.runs.contest import Contest, Entrant
+    from penstock.runs.yardstick import Scored
 
     entrant = Entrant(simulation.chosen_policy().name, simulation)
     contest = Contest([entrant], range(simulation.seed, simulation.seed + seeds))
     standings = held(contest, master)
-    (results,) = standings.results
+    runs = [Scored(result) for result in standings.results[0]]
     if json:
-        print_json({"summary": summary_json(results), **standings_json(contest, standings)})
+        print_json({"summary": summary_json(runs), **standings_json(contest, standings)})
     else:
         load = simulation.workload
-        title = f"{load.name}, trace {load.trace.name}, {len(results):,} seeds"
-        Console(highlight=False).print(comparison_table(title, {entrant.label: results}))
+        title = f"{load.name}, trace {load.trace.name}, {len(runs):,} seeds"
+        Console(highlight=False).print(comparison_table(title, {entrant.label: runs}))
     end(standings)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def workloads() -> dict[str, Workload]:
     """All simulated jobs by name."""
-    from penstock.demo.clicks import CLICKS
+    from penstock.demo.clicks import CLICKS, CLICKS_IN_BATCHES
     from penstock.papers import catalogue
 
-    found = {CLICKS.name: CLICKS, **catalogue.workloads()}
+    found = {**{each.name: each for each in (CLICKS, CLICKS_IN_BATCHES)}, **catalogue.workloads()}
     return dict(sorted(found.items()))
 
 

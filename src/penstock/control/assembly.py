@@ -120,15 +120,16 @@ def assemble(
     rounding              a guard that makes a plan one that the engine can carry out, such as whole executors
     policy_limit_seconds  how long a policy may think; None: as long as it likes, in a simulation
     """
+    policy = policy or steering.chosen_policy()
     return Loop(
         topology=topology,
         slo=slo,
-        policy=policy or steering.chosen_policy(),
+        policy=policy,
         monitor=monitor,
         actuator=actuator,
         store=store,
         clock=clock,
-        guards=chain(steering.guards, rounding),
+        guards=chain(steering.guards, rounding, getattr(policy, "takes_care_of", ())),
         forecaster=steering.chosen_forecaster(),
         execution=execution,
         trigger_seconds=trigger_seconds,

@@ -82,6 +82,7 @@ class Loop:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
         self._unseen = 0  # how many of the newest samples no decision rests on yet
         self._measured: tuple[Sample, ...] = ()  # since the last cycle
+        self._newest: Sample | None = None  # also if it does not count
         sequential = self.execution is Execution.SEQUENTIAL
         self.view = ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy)) if sequential else None
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
@@ -164,7 +165,7 @@ class Loop:
         except Exception as error:
             return hold(ReasonCode.MONITOR_FAILED, f"the metrics could not be read: {sentence(error)}")
         samples, self._measured = self._measured, ()
-        if samples and all(sample.warm_up for sample in samples):
+        if self._warms_up(t, samples):
             return hold(ReasonCode.WARMING_UP, "the job is warming up after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
@@ -191,8 +192,19 @@ class Loop:
         measured = tuple(self.monitor.read())
         fresh = self._analyse(measured)
         self._measured += measured
+        self._newest = measured[-1] if measured else self._newest
         self._samples.extend(fresh)
         self._unseen = min(self._unseen + len(fresh), len(self._samples))
+
+    def _warms_up(self, t: float, samples: Sequence[Sample]) -> bool:
+        """Whether all that was measured since the last cycle is warm-up; or nothing was, and what came last is.
+
+        A change may have waited long for executors: windows from before it are old then, but nobody is blind.
+        """
+        if samples or self._unseen:
+            return bool(samples) and all(sample.warm_up for sample in samples)
+        newest = self._newest
+        return newest is not None and newest.warm_up and t - newest.end <= self.settings.stale_after(newest)
 
     def _analyse(self, measured: Sequence[Sample]) -> list[Sample]:
         """The windows that count and were not seen before, as policies see them; the store keeps what was measured.

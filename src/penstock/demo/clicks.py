@@ -1,13 +1,14 @@
-"""The demo's job in the simulator: an evening with two surges, as Spark's real-time mode would run it."""
+"""The demo's job in the simulator: an evening with two surges, in Spark's real-time mode and in its micro-batches."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from penstock.demo.graph import GRAPH, NAME, visits
 from penstock.load.trace import Trace
-from penstock.model import Actuation, Operator, Plan, Slo, Topology
-from penstock.runs.workload import ALSO_A_PIPELINE, Workload
+from penstock.model import Actuation, Execution, Operator, Plan, Slo, Topology
+from penstock.runs.workload import ALSO_A_PIPELINE, RunsOn, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 SECONDS, EVERY = 7200, 30
@@ -79,3 +80,24 @@ CLICKS = Workload(
     source="Penstock's demo",
     runs_on=ALSO_A_PIPELINE,
 )
+
+BATCH_SECONDS, BATCH_OVERHEAD_SECONDS = 5.0, 0.45
+"""The trigger interval, and what a micro-batch of four operators takes beside its records, as measured on Spark."""
+
+CLICKS_IN_BATCHES = replace(
+    CLICKS,
+    job=replace(
+        CLICKS.job,
+        name=f"{NAME}_in_batches",
+        # The operators of a micro-batch follow each other on the same slots; a change takes effect at the next batch.
+        engine=Engine(
+            execution=Execution.SEQUENTIAL, batch_seconds=BATCH_SECONDS,
+            batch_overhead_seconds=BATCH_OVERHEAD_SECONDS, noise=CLICKS.job.engine.noise,
+        ),
+        start=Plan(dict.fromkeys(SERVICE_MS, 6)),
+        over_provisioned=Plan(dict.fromkeys(SERVICE_MS, 32)),
+    ),
+    slo=Slo(event_latency="10 s"),
+    summary="The same click stream in Spark's micro-batches of 5 s: 4 operators that share their slots",
+    runs_on=(RunsOn.SIMULATOR,),
+)  # fmt: skip

@@ -68,12 +68,15 @@ def only(**kept: Mapping[str, Any] | Guard) -> GuardOptions:
     return {**dict.fromkeys(DEFAULT_ORDER), **kept}
 
 
-def chain(options: GuardOptions | None = None, rounding: Guard | None = None) -> tuple[Guard, ...]:
+def chain(
+    options: GuardOptions | None = None, rounding: Guard | None = None, unless_given: Iterable[str] = ()
+) -> tuple[Guard, ...]:
     """Every guard in its place, with its own options; None leaves a guard out.
 
     Without options the quota and the calendar let every decision pass. A guard under another name vets before the
     bounds. `rounding` makes a plan one that the engine can carry out: it vets after those that change a plan and before
-    those that only hold it.
+    those that only hold it. The guards in `unless_given`, whose work the policy does, are left out unless they have
+    options.
 
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
     ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
@@ -81,6 +84,7 @@ def chain(options: GuardOptions | None = None, rounding: Guard | None = None) ->
     given = {} if options is None else options
     if not isinstance(given, Mapping):
         raise InvalidValueError("guards", f"must be the options of guards by name, not {given!r}")
+    given = {**dict.fromkeys(unless_given), **given}
     own = [name for name in given if name not in DEFAULT_ORDER]
     for name in own:
         if given[name] is None or isinstance(given[name], Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ from penstock.model.errors import check_number
 Floats = npt.NDArray[np.float64]
 
 HEADER = ["t_seconds", "rate"]
+NO_RATE = ("", "nan", "null", "none")
+"""What files have where nothing was measured."""
 MOST_RECORDS = 1e12
 """The highest rate, in records per second: they are counted as 64-bit integers, over years if need be."""
 
@@ -92,8 +95,12 @@ class Trace:
         return Trace(self.name, (*(t for t, _ in kept), end), (*(rate for _, rate in kept), last))
 
 
-def read_trace(path: Path) -> Trace:
-    """Read a file of `t_seconds,rate` lines at even distances; an error names the line."""
+def read_trace(path: Path, *, fill_gaps: bool = False) -> Trace:
+    """Read a file of `t_seconds,rate` lines at even distances; an error names the line.
+
+    With `fill_gaps`, lines may be missing or have no rate: the points on both sides of such a gap are joined by a
+    straight line.
+    """
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
@@ -108,18 +115,40 @@ def read_trace(path: Path) -> Trace:
         where = f"trace {path}, line {number}"
         if len(row) != 2:
             raise PenstockError(f"{where}: must have two values, not {len(row)}")
+        if fill_gaps and row[1].strip().lower() in NO_RATE:
+            continue
         times.append(_number(where, "t_seconds", row[0]))
         rates.append(_number(where, "rate", row[1]))
         if len(times) > 1 and times[-1] <= times[-2]:
             raise PenstockError(f"{where}: t_seconds must grow, but {times[-1]:g} follows {times[-2]:g}")
-        if len(times) > 2 and not math.isclose(times[-1] - times[-2], times[1] - times[0], rel_tol=1e-3):
+        if (
+            not fill_gaps
+            and len(times) > 2
+            and not math.isclose(times[-1] - times[-2], times[1] - times[0], rel_tol=1e-3)
+        ):
             usual = times[1] - times[0]
             raise PenstockError(
                 f"{where}: t_seconds must be evenly spaced by {usual:g} s, but {times[-1]:g} follows {times[-2]:g}"
             )
     if len(times) < 2:
         raise PenstockError(f"trace {path} must have at least two lines of figures")
+    if fill_gaps:
+        times, rates = _filled(times, rates)
     return Trace(path.stem, tuple(times), tuple(rates))
+
+
+def _filled(times: list[float], rates: list[float]) -> tuple[list[float], list[float]]:
+    """The points with others in between, so that all are about as far apart as most are.
+
+    >>> _filled([0.0, 5.0, 20.0, 25.0], [1.0, 1.0, 4.0, 4.0])
+    ([0.0, 5.0, 10.0, 15.0, 20.0, 25.0], [1.0, 1.0, 2.0, 3.0, 4.0, 4.0])
+    """
+    usual = float(np.median(np.diff(times)))
+    even = [times[0]]
+    for before, after in itertools.pairwise(times):
+        parts = max(1, round((after - before) / usual))
+        even += [before + (after - before) * part / parts for part in range(1, parts)] + [after]
+    return even, np.interp(even, times, rates).tolist()
 
 
 def _number(where: str, field: str, text: str) -> float:

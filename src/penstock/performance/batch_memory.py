@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
+from collections.abc import Mapping
+from typing import Any
 
 from penstock.model import Batch
 
@@ -53,6 +55,27 @@ class BatchMemory:
         """What is remembered: older ones by size, then the newest."""
         older = [batch for some in self._older.values() for _, batch in some]
         return older + [batch for _, batch in self._newest]
+
+    def state(self) -> dict[str, Any]:
+        """What is remembered, as plain JSON values."""
+        return {
+            "newest": [_plain(each) for each in self._newest],
+            "older": [[_plain(each) for each in some] for some in self._older.values() if some],
+        }
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> BatchMemory:
+        memory = cls()
+        memory._newest.extend((t, Batch(*batch)) for t, batch in state["newest"])
+        for some in state["older"]:
+            for t, batch in some:
+                memory._older[_size(Batch(*batch))].append((t, Batch(*batch)))
+        return memory
+
+
+def _plain(remembered: tuple[float, Batch]) -> list[Any]:
+    t, batch = remembered
+    return [t, [batch.records, batch.seconds, batch.useful_seconds, batch.stage_seconds]]
 
 
 def _size(batch: Batch) -> int:

@@ -10,6 +10,8 @@ of two and a half deviations; less than one and a half is never called a change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 ALLOWED, MOST, LIMIT = 1.5, 3.5, 6.0
 
 
@@ -40,3 +42,14 @@ class Cusum:
         if lasted:
             self._begin()
         return lasted
+
+    def state(self) -> list[float]:
+        """What was added up so far, as plain JSON values."""
+        return [self._sums[+1], self._sums[-1], self._lasted[+1], self._lasted[-1]]
+
+    @classmethod
+    def restored(cls, state: Sequence[float]) -> Cusum:
+        cusum = cls()
+        rises, falls, risen, fallen = state
+        cusum._sums, cusum._lasted = {+1: rises, -1: falls}, {+1: int(risen), -1: int(fallen)}
+        return cusum

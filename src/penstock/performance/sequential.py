@@ -5,10 +5,10 @@ run concurrently, each on slots of its own. They come to the right plan for a se
 shows the time that all of them take together: an instance then has the rate that it reaches over the whole window. What
 the driver takes to plan and commit a batch counts too, and what every batch costs whatever its size: see `batch_cost`.
 
-What a batch costs is learnt from batches that are remembered (`batch_memory`). Where their costs change (`cusum`), the
-earlier ones are forgotten with the third that shows it, if they cost half as much again or more. Batches that take
-longer than they may are believed immediately: the load is never shown as less than they need at the least. A window of
-a batch that still runs has no throughput: its records cost what earlier ones say, at the rate at which they come.
+What a batch costs is learnt from batches that are remembered (`learnt_cost`). Where their costs change, the earlier
+ones are forgotten with the third that shows it, if they cost half as much again or more. Batches that take longer than
+they may are believed immediately: the load is never shown as less than they need at the least. A window of a batch that
+still runs has no throughput: its records cost what earlier ones say, at the rate at which they come.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from penstock.model import Batch, Execution, FrozenMap, Observation, Sample, Slo
-from penstock.performance.batch_cost import CostEstimate, Load, batch_seconds, fit, least_load
-from penstock.performance.batch_memory import BatchMemory
-from penstock.performance.cusum import Cusum
+from penstock.performance.batch_cost import CostEstimate, Load, batch_seconds, least_load
+from penstock.performance.learnt_cost import LearntCost
 
 
 def as_if_concurrent(observation: Observation, utilisation: float = 1.0) -> Observation:
@@ -43,19 +42,21 @@ class ConcurrentView:
         trigger_seconds  a new batch begins every so often; 0: as soon as the one before it has ended
         utilisation      how busy the policy lets slots be: the rest is its reserve
         """
-        self.cost: CostEstimate | None = None
         self.load: Load | None = None
         self._batch_seconds = batch_seconds(slo, trigger_seconds)
         self._utilisation = utilisation
-        self._memory = BatchMemory()
-        self._cusum = Cusum()
+        self._learnt = LearntCost()
+
+    @property
+    def cost(self) -> CostEstimate | None:
+        return self._learnt.estimate
 
     def of(self, sample: Sample) -> Sample:
         """The sample with the useful seconds that each operator would show. Call it once for each, oldest first."""
         batches = sample.batches or ()
         # Tasks on executors that have just come are slow, which says nothing about later ones.
         if batches and not (sample.warm_up and self.cost is not None):
-            self.cost = self._learn(batches, sample.end)
+            self._learnt.learn(batches, sample.end)
         if (rate := self._rate_of_running(sample)) is not None:
             sample = _with_records(sample, rate)
             useful: float | None = sample.seconds * self._slots(rate)
@@ -63,15 +64,6 @@ class ConcurrentView:
             useful = self._useful_seconds(sample, batches)
         operators = {name: replace(each, useful_seconds=useful) for name, each in sample.operators.items()}
         return replace(sample, operators=FrozenMap(operators))
-
-    def _learn(self, batches: Sequence[Batch], t: float) -> CostEstimate:
-        known = self.cost
-        for batch in batches:
-            self._memory.add(batch, t)
-            if lasted := self._cusum.add(known.miss(batch)) if known is not None else 0:
-                self._memory.keep_only(lasted)
-                known = fit(self._memory.batches())
-        return fit(self._memory.batches())
 
     def _useful_seconds(self, sample: Sample, batches: Sequence[Batch]) -> float | None:
         measured = [operator.useful_seconds for operator in sample.operators.values()]

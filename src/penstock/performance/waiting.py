@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from penstock.model import MissingFigureError, Observation, Sample
 from penstock.performance.true_rates import newest_work
 
 
-def waiting_records(observation: Observation) -> dict[str, float]:
-    """Records that wait in front of each operator at the end of the newest window.
+def waiting_records(observation: Observation, names: Iterable[str] | None = None) -> dict[str, float]:
+    """Records that wait in front of each operator, or of those named, at the end of the newest window.
 
     In front of a root that is its queue and the source's backlog; which of the two holds the records depends on
     whether the source pushes or is pulled from, so one of them may be unmeasured. Several roots share the backlog
@@ -15,7 +17,7 @@ def waiting_records(observation: Observation) -> dict[str, float]:
     """
     topology, latest = observation.topology, observation.latest
     waiting = {}
-    for name in topology.names:
+    for name in topology.names if names is None else names:
         operator = latest.operators.get(name)
         queue = None if operator is None else operator.queue
         backlog = _backlog_of(name, topology.roots, latest) if name in topology.roots else None

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from penstock.guards import only
 from penstock.model import Cycle, PenstockError
+from penstock.runs.oracle import NAME, Oracle, oracle
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.sweep import OpensSpark, spread
@@ -51,23 +52,28 @@ class Failure:
 class Standings:
     """What came of a contest: the results of each entrant in the order of the seeds, and the runs that failed.
 
-    `stopped_early`: neither holds what was not run any more.
+    `stopped_early`: neither holds what was not run any more. `oracles` has one for each load, or None if it failed.
     """
 
     results: tuple[tuple[Result, ...], ...]
     failures: tuple[Failure, ...]
     stopped_early: bool
+    oracles: tuple[Oracle | None, ...] = ()
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Entrants and the seeds that each of them is run with."""
+    """Entrants and the seeds that each of them is run with, and loads that an oracle is asked for as well.
+
+    Of the simulations in `loads` only load, job, interval and conditions matter.
+    """
 
     entrants: Sequence[Entrant]
     seeds: Sequence[int]
+    loads: Sequence[Simulation] = ()
 
     def __len__(self) -> int:
-        return len(self.entrants) * len(self.seeds)
+        return len(self.entrants) * len(self.seeds) + len(self.loads)
 
     def run(
         self,
@@ -79,19 +85,32 @@ class Contest:
         if open_spark is not None:
             self._compile()
         simulations = tuple(entrant.simulation for entrant in self.entrants)
+        asked = [_Question(number, tuple(self.seeds)) for number in range(len(self.loads))]
         runs = list(product(range(len(self.entrants)), self.seeds))
+        # Oracles first: each takes as long as many runs.
         found = spread(
-            partial(_run, simulations), runs, open_spark=open_spark, on_progress=on_progress, stopped=stopped
-        )
+            partial(_do, simulations, tuple(self.loads)), [*asked, *runs],
+            open_spark=open_spark, on_progress=on_progress, stopped=stopped,
+        )  # fmt: skip
         results: list[list[Result]] = [[] for _ in self.entrants]
+        oracles: list[Oracle | None] = [None] * len(self.loads)
         failures = []
-        for number, (index, seed) in enumerate(runs):
+        for number, question in enumerate(asked):
+            answer = found.get(number)
+            if answer is not None and isinstance(answer.result, Oracle):
+                oracles[number] = answer.result
+            elif answer is not None:
+                failures.append(Entrant(NAME, self.loads[question.load]).failed(self.seeds[0], str(answer.failure)))
+        for number, (index, seed) in enumerate(runs, len(asked)):
             outcome = found.get(number)
-            if outcome is not None and outcome.result is not None:
+            if outcome is not None and isinstance(outcome.result, Result):
                 results[index].append(outcome.result)
             elif outcome is not None:
                 failures.append(self.entrants[index].failed(seed, str(outcome.failure)))
-        return Standings(tuple(map(tuple, results)), tuple(failures), stopped_early=len(found) < len(runs))
+        return Standings(
+            tuple(map(tuple, results)), tuple(failures),
+            stopped_early=len(found) < len(runs) + len(asked), oracles=tuple(oracles),
+        )  # fmt: skip
 
     def _compile(self) -> None:
         """A moment of each engine in this process: workers on this machine then find the compiled simulator on disk.
@@ -105,13 +124,24 @@ class Contest:
             replace(simulation, workload=short, policy="static", policy_options=None, guards=only(), store=None).run()
 
 
-def _run(simulations: Sequence[Simulation], run: tuple[int, int]) -> Result:
-    index, seed = run
-    # A copy for each run: a learner must not know what another run taught it.
-    simulation = deepcopy(simulations[index])
+@dataclass(frozen=True)
+class _Question:
+    """Which load the oracle is asked for, and for which seeds."""
+
+    load: int
+    seeds: tuple[int, ...]
+
+
+def _do(
+    simulations: Sequence[Simulation], loads: Sequence[Simulation], what: _Question | tuple[int, int]
+) -> Result | Oracle:
     # One thread, everywhere: matrices are small, and sums must not depend on how many cores a machine has.
     with threadpool_limits(1):
-        return replace(simulation, seed=seed).run(_refuse_broken)
+        if isinstance(what, _Question):
+            return oracle(loads[what.load], what.seeds)
+        index, seed = what
+        # A copy for each run: a learner must not know what another run taught it.
+        return replace(deepcopy(simulations[index]), seed=seed).run(_refuse_broken)
 
 
 def _refuse_broken(cycle: Cycle) -> None:

@@ -21,7 +21,8 @@ class Result:
     seed                    of all that was random
     seconds                 seconds that it lasted
     violation_ratio         part of all seconds in which a target was missed
-    core_seconds            slots that the plan reserved, times the seconds that it did
+    core_seconds            slots that the plan reserved, times the seconds that it did; where there are executors,
+                            their cores for as long as they are paid for
     mean_parallelism        instances of all operators together, averaged over time
     rescales                changes of plan that the job went through
     processed_ratio         records that came out for those that went in
@@ -32,6 +33,8 @@ class Result:
     processing_latency_ms   milliseconds from entering the job to leaving it
     event_latency_ms        milliseconds from a record's creation to its leaving the job
     decision_ms             milliseconds of wall-clock time that one decision took
+    supply                  slots of the plans that were in force, and since when; not in the JSON, and empty for a live
+                            run
     """
 
     policy: str
@@ -50,10 +53,11 @@ class Result:
     processing_latency_ms: Latency
     event_latency_ms: Latency
     decision_ms: Latency
+    supply: tuple[tuple[float, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         figures = asdict(self)
-        del figures["decision_ms"]["mean"], figures["decision_ms"]["p95"]
+        del figures["decision_ms"]["mean"], figures["decision_ms"]["p95"], figures["supply"]
         return figures
 
 

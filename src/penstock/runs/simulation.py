@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 
 from penstock.control.assembly import Steering, assemble
@@ -13,6 +13,7 @@ from penstock.model.errors import check_number, check_whole
 from penstock.runs.result import Result, percentiles
 from penstock.runs.workload import Workload
 from penstock.simulator.cluster import SimulatedCluster
+from penstock.simulator.conditions import IDEAL, Conditions
 from penstock.simulator.job import Change
 from penstock.stores import open_store
 
@@ -31,6 +32,7 @@ class Simulation(Steering):
     step_seconds  seconds that the simulator takes at a time
     change        what a new plan costs; None leaves it to the policy and the engine
     backlog       records that wait in the source from the beginning
+    conditions    random arrivals, executors and state, where they shall count
     """
 
     workload: Workload
@@ -40,6 +42,7 @@ class Simulation(Steering):
     step_seconds: float = 1.0
     change: Change | None = None
     backlog: int = 0
+    conditions: Conditions = IDEAL
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,21 +53,27 @@ class Simulation(Steering):
         if self.interval_seconds > MOST_STEPS * self.step_seconds:
             raise InvalidValueError("interval", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
 
+    def cluster(self, seed: int, measurements: int = 0) -> SimulatedCluster:
+        """The job under its load before anything has happened, measured so often in each interval."""
+        return SimulatedCluster(
+            self.workload.job,
+            self.workload.trace,
+            self.workload.slo,
+            seed=seed,
+            step_seconds=self.step_seconds,
+            measure_seconds=self.interval_seconds / measurements if measurements else None,
+            change=self.change,
+            backlog=self.backlog,
+            conditions=self.conditions,
+        )
+
     def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
         """Run to the end of the trace, one cycle every `interval`, or until `stopped` says so after one."""
         job, policy, interval = self.workload.job, self.chosen_policy(), self.interval_seconds
         # A policy from outside may be any class with a name and a way to decide.
         own_way, measurements = getattr(policy, "actuation", None), getattr(policy, "measurements", 1)
-        cluster = SimulatedCluster(
-            job,
-            self.workload.trace,
-            self.workload.slo,
-            seed=self.seed,
-            step_seconds=self.step_seconds,
-            measure_seconds=interval / measurements,
-            change=self.change or (None if own_way is None else Change(own_way)),
-            backlog=self.backlog,
-        )
+        change = self.change or (None if own_way is None else Change(own_way))
+        cluster = replace(self, change=change).cluster(self.seed, measurements)
         store = open_store(self.store, job=f"{self.workload.name} {policy.name} {self.seed}")
         loop = assemble(
             self,
@@ -118,4 +127,5 @@ def result_of(cluster: SimulatedCluster, *, policy: str, seed: int, decision_ms:
         processing_latency_ms=processing or Latency(),
         event_latency_ms=event or Latency(),
         decision_ms=percentiles(decision_ms),
+        supply=tuple(cluster.supply),
     )

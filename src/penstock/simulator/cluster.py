@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from penstock.load.trace import Trace
 from penstock.model import Batch, Execution, Latency, OperatorSample, Plan, Sample, Slo
-from penstock.performance.placement import round_robin
 from penstock.simulator import concurrent, sequential
 from penstock.simulator.arrays import (
     Arrays,
-    Floats,
     Ints,
     Layout,
     Scratch,
@@ -24,9 +23,12 @@ from penstock.simulator.arrays import (
     network_of,
     zeros,
 )
+from penstock.simulator.arrivals import ArrivalProcess
 from penstock.simulator.backlog import push
+from penstock.simulator.conditions import IDEAL, Conditions
+from penstock.simulator.executors import ExecutorPool
 from penstock.simulator.job import Change, Job, Overflow
-from penstock.simulator.latency import OF_MEAN, summarise
+from penstock.simulator.latency import summarise, targets_of
 
 
 class SimulatedCluster:
@@ -40,11 +42,15 @@ class SimulatedCluster:
         *,
         seed: int = 0,
         step_seconds: float = 1.0,
-        measure_seconds: float = 60.0,
+        measure_seconds: float | None = 60.0,
         change: Change | None = None,
         backlog: int = 0,
+        conditions: Conditions = IDEAL,
     ) -> None:
-        """`backlog` records wait in each source from the beginning; they count as created then, not as offered."""
+        """`backlog` records wait in each source from the beginning; they count as created then, not as offered.
+
+        Without `measure_seconds` nothing is measured, only summed up: for whoever needs no samples.
+        """
         self.job = job
         self.trace = trace
         self.step_seconds = step_seconds
@@ -60,13 +66,19 @@ class SimulatedCluster:
         self._random = np.random.default_rng(seed)
         self._network = network_of(job)
         self._run = concurrent.run if job.engine.execution is Execution.CONCURRENT else sequential.run
-        self._targets = _targets(slo)
+        self._targets = targets_of(slo)
+        self._conditions = conditions
+        self._arriving = None if conditions.arrivals is None else ArrivalProcess(conditions.arrivals, seed)
         self._carry = np.zeros(len(self._network.root))
         self._samples: list[Sample] = []
         self._window = zeros(Tally, self._network)
         self.total = zeros(Tally, self._network)
-        self._plan = self._placed(job.first_plan)
-        self._layout: Layout = layout_of(job, self._plan, self._network)
+        self._plan = job.placed(job.first_plan)
+        self._next: tuple[float, Plan] | None = None  # a plan that waits for its executors, and when they serve
+        slots = job.engine.execution.slots(self._plan)
+        self._pool = None if conditions.executors is None else ExecutorPool(conditions.executors, slots)
+        self.supply = [(0.0, slots)]  # the slots of the plans that were in force, and since when
+        self._layout = self._lay_out(self._plan)
         most = self._layout.weight.shape[1]
         self.state = zeros(State, self._network, most, step_seconds)
         self.state.speed.fill(1.0)
@@ -84,23 +96,55 @@ class SimulatedCluster:
         return samples
 
     def plan(self) -> Plan:
-        return self._plan
+        """The plan in force, or the one that waits for its executors."""
+        return self._plan if self._next is None else self._next[1]
 
     def apply(self, plan: Plan) -> None:
-        """Put a plan in force immediately, at the cost that a change has on this engine."""
+        """Put a plan in force at the cost that a change has on this engine: now, or when it has its executors."""
         plan.check(self.job.topology)
-        plan = self._placed(plan)
-        if plan == self._plan:
+        plan = self.job.placed(plan)
+        if plan == self.plan():
             return
         self.rescales += 1
-        if self.change is not Change.LIVE:
-            self._down_until = self._t + self.job.engine.downtime_seconds
+        if self._next is not None and plan == self._plan:  # the plan that waited is called off
+            self._next = None
+            self._give_back()
+            return
+        self._next = None
+        serves_at = self._t if self._pool is None else self._pool.require(self._slots(plan), self._t)
+        if serves_at > self._t + 1e-9:
+            self._next = (serves_at, plan)
+            self._settles_at = serves_at
+        else:
+            self._put_in_force(plan)
+
+    def _put_in_force(self, plan: Plan) -> None:
+        silence = 0.0 if self.change is Change.LIVE else self.job.engine.downtime_seconds
+        silence += self._conditions.seconds_per_key * self._keys_that_move(plan)
+        if silence or self.change is not Change.LIVE:
+            self._down_until = self._t + silence
         if self.change is Change.LOSSY_RESTART:
             np.add(self.total.dropped, self.state.queue.sum(axis=1), out=self.total.dropped)
             self.state.queue.fill(0)
         self._settles_at = max(self._down_until, self._t)
-        self._plan, self._layout = plan, layout_of(self.job, plan, self._network)
+        self._plan, self._layout = plan, self._lay_out(plan)
         self._hand_over()
+        self._give_back()
+        self.supply.append((self._t, self._slots(plan)))
+
+    def _lay_out(self, plan: Plan) -> Layout:
+        return layout_of(self.job, plan, self._network)
+
+    def _give_back(self) -> None:
+        """Release the executors that the plan in force does not need."""
+        if self._pool is not None:
+            self._pool.give_back(self._slots(self._plan), self._t)
+
+    def _keys_that_move(self, plan: Plan) -> int:
+        return sum(each.state_keys for name, each in self.job.behaviours.items() if plan[name] != self._plan[name])
+
+    def _slots(self, plan: Plan) -> int:
+        return self.job.engine.execution.slots(plan)
 
     # Time ------------------------------------------------------------------------------------------------------------
 
@@ -113,10 +157,28 @@ class SimulatedCluster:
         """Let the job run, and measure it every `measure_seconds`."""
         end = min(self._t + seconds, self.trace.seconds)
         while self._t < end - 1e-9:
-            self._advance_window(min(self.measure_seconds, end - self._t))
+            left = end - self._t
+            self._advance_window(left if self.measure_seconds is None else min(self.measure_seconds, left))
 
     def _advance_window(self, seconds: float) -> None:
-        began, steps = self._t, max(1, round(seconds / self.step_seconds))
+        began = self._t
+        self._advance_until(self._steps + max(1, round(seconds / self.step_seconds)))
+        if self.measure_seconds is not None:
+            self._samples.append(self._measure(began, self._t - began))
+        add(self.total, self._window)
+        clear(self._window)
+
+    def _advance_until(self, until: int) -> None:
+        """Simulate up to this number of steps, with the plan that waits put in force when it has its executors."""
+        while self._steps < until:
+            if self._next is not None and self._next[0] <= self._t + 1e-9:
+                (_, plan), self._next = self._next, None
+                self._put_in_force(plan)
+            due = until if self._next is None else math.ceil(self._next[0] / self.step_seconds - 1e-9)
+            self._advance_steps(min(until, due) - self._steps)
+
+    def _advance_steps(self, steps: int) -> None:
+        began = self._t
         sigma = self.job.engine.noise * np.sqrt(2.0 * min(1.0, self.step_seconds / 60.0))
         shape = (steps, len(self._network.service))
         noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
@@ -125,16 +187,17 @@ class SimulatedCluster:
         self._steps += steps
         self._t = self._steps * self.step_seconds
         lasted = self._t - began
-        self.core_seconds += self.job.engine.execution.slots(self._plan) * lasted
+        paid = self._slots(self._plan) * lasted if self._pool is None else self._pool.core_seconds(began, self._t)
+        self.core_seconds += paid
         self.instance_seconds += self._plan.total * lasted
-        self._samples.append(self._measure(began, lasted))
-        add(self.total, self._window)
-        clear(self._window)
 
     def _arrivals(self, steps: int) -> Ints:
         """Whole records for each step and root; fractions are carried over to the next call, so none is lost."""
         middles = (self._steps + np.arange(steps) + 0.5) * self.step_seconds
-        exact = np.cumsum(self.trace.at(middles) * self.step_seconds)[:, None] + self._carry
+        expected = self.trace.at(middles) * self.step_seconds
+        if self._arriving is not None:
+            return self._arriving.counts(np.repeat(expected[:, None], len(self._carry), axis=1), middles)
+        exact = np.cumsum(expected)[:, None] + self._carry
         whole = np.floor(exact + 1e-9)
         self._carry = np.maximum(0.0, exact[-1] - whole[-1])
         return np.diff(whole, axis=0, prepend=0.0).astype(np.int64)
@@ -175,7 +238,7 @@ class SimulatedCluster:
             event_latency_ms=summarise(window.event, left, float(window.left[2])),
             dropped=int(window.dropped.sum()),
             batches=self._batches(),
-            executors=self._plan.executors,
+            executors=self._plan.executors if self._pool is None else self._pool.serving,
             warm_up=began < self._settles_at - 1e-9,
         )
 
@@ -186,18 +249,6 @@ class SimulatedCluster:
         return (last,) if last.records else None
 
     # Changing --------------------------------------------------------------------------------------------------------
-
-    def _placed(self, plan: Plan) -> Plan:
-        """The plan with the placement of the engine, if it has none of its own."""
-        workers, slots = self.job.workers, self.job.engine.slots_per_worker
-        if not workers or plan.placement is not None:
-            return plan
-        if slots is None:
-            placement = round_robin(self.job.topology, plan.parallelism, workers)
-        else:
-            slot = [workers[j // slots % len(workers)].name for j in range(plan.widest)]
-            placement = {name: tuple(slot[:k]) for name, k in plan.parallelism.items()}
-        return Plan(plan.parallelism, plan.executors, placement)
 
     def _hand_over(self) -> None:
         """Give the queues to the new instances. After a restart all records are shared evenly. In a live change old
@@ -225,13 +276,3 @@ class SimulatedCluster:
         """Processing and event latency of the whole run."""
         left, processing, event = self.total.left.tolist()
         return summarise(self.total.processing, left, processing), summarise(self.total.event, left, event)
-
-
-def _targets(slo: Slo) -> Floats:
-    """Targets for the inner loop: processing and event latency and tolerated lag in seconds, the statistic's factor."""
-
-    def seconds(milliseconds: float | None) -> float:
-        return np.inf if milliseconds is None else milliseconds / 1e3
-
-    processing, event = seconds(slo.processing_latency_ms), seconds(slo.event_latency_ms)
-    return np.array([processing, event, slo.tolerated_lag_seconds, OF_MEAN[slo.statistic]])

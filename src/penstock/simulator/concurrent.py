@@ -1,7 +1,7 @@
 """The inner loop for operators that run concurrently: Storm, Flink, Spark's real-time mode.
 
 Time moves in steps. Records are integers that move between queues, so none is ever created or lost by rounding.
-Waiting shorter than a step is not visible that way; queueing theory supplies it (`_steady_wait`), from the load
+Waiting shorter than a step is not visible that way; queueing theory supplies it (`steady_wait`), from the load
 and the number of instances of each step.
 
 A step computes what every instance can process (`_measure_capacity`) and what every operator may receive without
@@ -195,7 +195,7 @@ def _flow(
         for j in range(k):
             busy_seconds[i] += busy[i, j]
         processed[i] += done
-        steady, relaxation = _steady_wait(k, incoming[i] / dt, service[i], grouping[i], weight[i])
+        steady, relaxation = steady_wait(k, incoming[i] / dt, service[i], grouping[i], weight[i])
         steady *= variability[i]
         if overflow != REPLAY:
             steady = min(steady, queue_records * service[i])  # no more can wait than there is room
@@ -311,7 +311,7 @@ def _process(
 
 
 @compiled
-def _steady_wait(k: int, rate: float, service: float, grouping: int, weight: Floats) -> tuple[float, float]:
+def steady_wait(k: int, rate: float, service: float, grouping: int, weight: Floats) -> tuple[float, float]:
     """The mean wait in a queue in its steady state, and the relaxation time, both in seconds."""
     if grouping == BALANCED:  # one queue for all instances: Erlang C
         rho = min(rate * service / k, NEARLY_FULL)

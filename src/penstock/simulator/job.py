@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from penstock.model import Execution, FrozenMap, InvalidValueError, Plan, Topology, Worker
-from penstock.model.errors import check_number, unknown
+from penstock.model.errors import check_number, check_whole, unknown
+from penstock.performance.placement import round_robin
 
 
 class Grouping(StrEnum):
@@ -48,6 +49,7 @@ class Behaviour:
     grouping         which instance gets the next record: balanced, shuffle or keyed
     key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0 means equal weights
     busy_cores       cores that an instance at work really uses; None means as many as its operator claims
+    state_keys       keys of the state that moves when the parallelism changes; 0 means none
     """
 
     service_ms: float
@@ -60,8 +62,10 @@ class Behaviour:
     grouping: Grouping = Grouping.BALANCED
     key_skew: float = 0.0
     busy_cores: float | None = None
+    state_keys: int = 0
 
     def __post_init__(self) -> None:
+        check_whole("state_keys", self.state_keys)
         check_number("service_ms", self.service_ms, 1e-9)
         for name in ("variability", "coordination", "hop_ms", "channel_ms", "rate_cap", "key_skew", "busy_cores"):
             check_number(name, getattr(self, name))
@@ -140,3 +144,15 @@ class Job:
     @property
     def largest_plan(self) -> Plan:
         return self.over_provisioned or Plan.largest(self.topology)
+
+    def placed(self, plan: Plan) -> Plan:
+        """The plan with the placement of the engine, if it has none of its own."""
+        workers, slots = self.workers, self.engine.slots_per_worker
+        if not workers or plan.placement is not None:
+            return plan
+        if slots is None:
+            placement = round_robin(self.topology, plan.parallelism, workers)
+        else:
+            slot = [workers[j // slots % len(workers)].name for j in range(plan.widest)]
+            placement = {name: tuple(slot[:k]) for name, k in plan.parallelism.items()}
+        return Plan(plan.parallelism, plan.executors, placement)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from penstock.model import Latency
+from penstock.model import Latency, Slo
 from penstock.simulator.arrays import BINS, BINS_PER_E_FOLD, SMALLEST_MS, Floats
 from penstock.simulator.compiled import compiled
 
@@ -43,3 +43,13 @@ def summarise(bins: Floats, records: float, total_seconds: float) -> Latency | N
     places = np.searchsorted(reached, np.array([0.5, 0.95, 0.99]) * reached[-1])
     p50, p95, p99 = (SMALLEST_MS * np.exp((places + 0.5) / BINS_PER_E_FOLD)).tolist()
     return Latency(mean=1e3 * total_seconds / records, p50=p50, p95=p95, p99=p99)
+
+
+def targets_of(slo: Slo) -> Floats:
+    """Targets for the inner loop: processing and event latency and tolerated lag in seconds, the statistic's factor."""
+
+    def seconds(milliseconds: float | None) -> float:
+        return np.inf if milliseconds is None else milliseconds / 1e3
+
+    processing, event = seconds(slo.processing_latency_ms), seconds(slo.event_latency_ms)
+    return np.array([processing, event, slo.tolerated_lag_seconds, OF_MEAN[slo.statistic]])

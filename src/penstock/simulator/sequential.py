@@ -85,14 +85,14 @@ def _start(network: Network, layout: Layout, state: State, tally: Tally, time: f
         return
     duration = network.batch_overhead
     for i in range(len(network.service)):
-        duration += taken * network.visits[i] * _seconds_a_record(network, layout, state, i)
+        duration += taken * network.visits[i] * seconds_a_record(network, layout, state, i)
     state.batch[START] = time
     state.batch[END] = time + duration
     state.batch[CREATED] = created / taken
 
 
 @compiled
-def _seconds_a_record(network: Network, layout: Layout, state: State, i: int) -> float:
+def seconds_a_record(network: Network, layout: Layout, state: State, i: int) -> float:
     """Time that a stage takes for each of its records, all its tasks together."""
     k = layout.parallelism[i]
     cores = 0.0 if len(network.cores) > 0 else np.inf
@@ -131,7 +131,7 @@ def _finish(network: Network, layout: Layout, state: State, tally: Tally, scratc
         finished[USEFUL] += count * _service(network, layout, state, i)
         tally.processed[i] += count
         tally.busy[i] += count * _service(network, layout, state, i)
-        stage = count * _seconds_a_record(network, layout, state, i)
+        stage = count * seconds_a_record(network, layout, state, i)
         finished[WORKED] += stage
         tally.sojourn[i] += count * stage
         most = 0

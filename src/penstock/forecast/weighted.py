@@ -1,0 +1,172 @@
+"""Several forecasters, each believed as far as it has been right at the horizon in question; with quantiles.
+
+Every minute each of them predicts the rate at all horizons. When that time has come, its running error at that horizon
+takes in the miss, and the misses of their weighted mean are kept for the quantiles (`_conformal`).
+
+    e    running mean of |measured - predicted| / scale, of one forecaster at one horizon
+    w    (e + LEAST)^-SHARPNESS: its weight there
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from penstock.forecast._base import OnlineForecaster
+from penstock.forecast._conformal import Misses
+from penstock.forecast.holt import Holt
+from penstock.forecast.last import Last
+from penstock.forecast.linear import Linear
+from penstock.forecast.seasonal import Seasonal
+
+HORIZONS = (60.0, 120.0, 180.0, 300.0, 600.0, 900.0)
+"""Seconds ahead at which misses are measured."""
+
+EVERY = 60.0
+"""Predictions to be scored later are made this often."""
+
+SHARPNESS, LEAST = 4.0, 2e-3
+"""How much more the better one counts; smaller errors than the least are not told apart."""
+
+MEMORY = 40
+"""Misses after which an earlier one counts for a third in a running error."""
+
+NOMINAL = 0.05
+"""Before misses were measured: the error at the first horizon; it grows with the square root of the time."""
+
+SMALL = 0.02
+"""Misses are shares of the prediction and this part of the usual rate: near 0 a share of nothing means nothing."""
+
+MOST = 10.0
+"""A miss counts for no more than this many times the scale."""
+
+Pending = tuple[float, int, list[float], float]
+"""When a prediction is due, the number of its horizon, what each forecaster said, and what was made of it."""
+
+
+@dataclass
+class Weighted(OnlineForecaster):
+    """The weighted mean of last value, smoothed level, trend, damped trend and the seasons of the day and the week.
+
+    >>> forecaster = Weighted()
+    >>> for minute in range(30):
+    ...     forecaster.learn(60 * minute, 100 + 10 * minute)
+    >>> round(forecaster.predict(300)), [round(q) for q in forecaster.quantiles(300, (0.1, 0.9))]
+    (440, [440, 516])
+    """
+
+    name: ClassVar[str] = "weighted"
+    source: ClassVar[str] = "Penstock's own: forecasters weighed by running error, conformal quantiles"
+
+    members: dict[str, OnlineForecaster] = field(init=False, default_factory=dict)
+    _errors: list[list[float]] = field(init=False, default_factory=list)
+    _scored: list[int] = field(init=False, default_factory=list)
+    _misses: list[Misses] = field(init=False, default_factory=list)
+    _pending: list[Pending] = field(init=False, default_factory=list)
+    _usual: float = field(init=False, default=0.0)
+    _rate: float = field(init=False, default=0.0)
+    _asked: float | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.members = {
+            "last": Last(),
+            "level": Holt(alpha=0.1, beta=0.01, damping=0.5),
+            "trend": Linear(window=240.0),
+            "damped": Holt(alpha=0.3, beta=0.1, damping=0.97),
+            "day": Seasonal(),
+            "week": Seasonal(period=7 * 86_400.0, bins=336),
+        }
+        self._errors = [[0.0] * len(self.members) for _ in HORIZONS]
+        self._scored = [0] * len(HORIZONS)
+        self._misses = [Misses(NOMINAL * (horizon / HORIZONS[0]) ** 0.5) for horizon in HORIZONS]
+
+    def weights(self, seconds_ahead: float) -> dict[str, float]:
+        """How much each forecaster counts at a horizon; together 1."""
+        return dict(zip(self.members, self._weights(_horizon(seconds_ahead)), strict=True))
+
+    def quantiles(self, seconds_ahead: float, levels: Sequence[float]) -> list[float]:
+        """The rates that are not exceeded with these probabilities, that many seconds ahead; there is a measurement."""
+        predicted = max(0.0, self._ahead(seconds_ahead))
+        misses, scale = self._misses[_horizon(seconds_ahead)], self._scale(predicted)
+        return [max(0.0, predicted + scale * misses.quantile(level)) for level in levels]
+
+    def _take(self, t: float, rate: float) -> None:
+        self._score(t, rate)
+        self._rate = rate
+        self._usual += (rate - self._usual) * (1.0 if self.learnt_until is None else 0.02)
+        for member in self.members.values():
+            member.learn(t, rate)
+        if self._asked is None or t - self._asked >= EVERY - 1e-6:
+            self._asked = t
+            for number, horizon in enumerate(HORIZONS):
+                said = [member.predict(horizon) or 0.0 for member in self.members.values()]
+                self._pending.append((t + horizon, number, said, self._mean(said, number)))
+
+    def _score(self, t: float, rate: float) -> None:
+        """Compare what was predicted for now with what was measured; what should have been measured is dropped."""
+        due = [each for each in self._pending if each[0] <= t + 1e-6]
+        if not due:
+            return
+        self._pending = [each for each in self._pending if each[0] > t + 1e-6]
+        for when, number, said, mean in due:
+            if t - when > EVERY:
+                continue
+            self._scored[number] += 1
+            pace = max(1 / self._scored[number], 1 / MEMORY)
+            errors, scale = self._errors[number], self._scale(mean)
+            for place, each in enumerate(said):
+                errors[place] += pace * (abs(_share(rate - each, scale)) - errors[place])
+            self._misses[number].add(_share(rate - mean, scale))
+
+    def _scale(self, predicted: float) -> float:
+        return predicted + SMALL * self._usual
+
+    def _ahead(self, seconds: float) -> float:
+        return self._mean([member.predict(seconds) or 0.0 for member in self.members.values()], _horizon(seconds))
+
+    def _mean(self, said: Sequence[float], number: int) -> float:
+        """The weighted mean, as seen from the last rate: where all agree with that, it is that to the last bit."""
+        weights = self._weights(number)
+        return self._rate + sum(w * (each - self._rate) for w, each in zip(weights, said, strict=True))
+
+    def _weights(self, number: int) -> list[float]:
+        known = (not isinstance(each, Seasonal) or each.knows_the_season for each in self.members.values())
+        raw = [(error + LEAST) ** -SHARPNESS * knows for error, knows in zip(self._errors[number], known, strict=True)]
+        whole = sum(raw)
+        return [each / whole for each in raw]
+
+    def _memory(self) -> dict[str, Any]:
+        return {
+            "members": {name: member.state() for name, member in self.members.items()},
+            "errors": [list(errors) for errors in self._errors],
+            "scored": list(self._scored),
+            "misses": [list(misses.newest) for misses in self._misses],
+            "pending": [[due, number, list(said), mean] for due, number, said, mean in self._pending],
+            "usual": self._usual,
+            "rate": self._rate,
+            "asked": self._asked,
+        }
+
+    def _remember(self, memory: Mapping[str, Any]) -> None:
+        for name, member in self.members.items():
+            member.restore(memory["members"][name])
+        self._errors = [list(errors) for errors in memory["errors"]]
+        self._scored = list(memory["scored"])
+        for kept, misses in zip(self._misses, memory["misses"], strict=True):
+            kept.__init__(kept.nominal, misses)  # type: ignore[misc]
+        self._pending = [(due, number, list(said), mean) for due, number, said, mean in memory["pending"]]
+        self._usual, self._rate, self._asked = memory["usual"], memory["rate"], memory["asked"]
+
+
+def _share(miss: float, scale: float) -> float:
+    return (
+        min(max(miss / scale, -MOST), MOST) if scale > abs(miss) / MOST else math.copysign(MOST, miss) if miss else 0.0
+    )
+
+
+def _horizon(seconds: float) -> int:
+    """The number of the first horizon that is as far."""
+    return min(bisect_left(HORIZONS, seconds - 1e-6), len(HORIZONS) - 1)

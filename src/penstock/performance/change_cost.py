@@ -1,0 +1,127 @@
+"""What a change costs this job: the silence after it, as the latency of the records that waited shows it.
+
+A job that is silent for h seconds at r records per second, and then does C, has r h records waiting, which go at
+C - r. Together its records wait
+
+    A = r h² C / 2 (C - r)  record-seconds,  so  h = sqrt(2 A (C - r) / (r C))
+
+and A is what they exceed the usual latency by, all together. Only changes of a job that met its targets are looked at:
+what waited before a change waits after it as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from penstock.model import Actuation, Observation, Sample, Slo, Topology
+from penstock.performance.rungs import Rung
+
+NOMINAL_SECONDS = {Actuation.LIVE: 0.0, Actuation.RESTART: 1.5, Actuation.STATE_REPARTITION: 3.0}
+"""Before a change was measured: a little more than a small job on Spark showed for each kind."""
+
+PACE = 0.4
+"""How much of a newly measured silence is believed."""
+
+AS_USUAL = 1.2
+"""A latency up to this many times the usual one is as usual."""
+
+
+class Model(Protocol):
+    """What must be known of the job."""
+
+    def rung(self, parallelism: Mapping[str, int], topology: Topology, slo: Slo) -> Rung: ...
+
+    def latency(self, parallelism: Mapping[str, int], rate: float, topology: Topology, slo: Slo) -> float: ...
+
+
+class ChangeCost:
+    """The silence of changes, learnt from one after the other."""
+
+    def __init__(self) -> None:
+        self.measured: float | None = None
+        self.changes = 0
+        self.judged = -1.0  # when the newest change was made that has been looked at
+
+    def silence(self, topology: Topology) -> float:
+        """Seconds without a record after a change: as measured, or nominal before that."""
+        if self.measured is not None:
+            return self.measured
+        return max(NOMINAL_SECONDS[operator.actuation] for operator in topology.operators)
+
+    def learn(self, observation: Observation, model: Model) -> None:
+        """Look at the newest change, once a whole cycle after it is in the history, warm-up included."""
+        change, history, slo = observation.last_change, observation.history, observation.slo
+        if change is None or change.t <= self.judged or history[-1].t <= change.t:
+            return
+        self.judged = change.t
+        before = [window for window in change.samples if not window.warm_up]
+        after = [window for cycle in history if cycle.t > change.t for window in cycle.samples if window.t >= change.t]
+        rate = after[-1].job_input_rate if after else None
+        if not before or any(slo.violations(window) for window in before) or not rate:
+            return
+        plan = change.decision.plan.parallelism
+        rung = model.rung(plan, observation.topology, slo)
+        usual = model.latency(plan, min(rate, 0.95 * rung.capacity), observation.topology, slo)
+        silence = silence_of(until_as_usual(after, 1e3 * usual), 1e3 * usual, rung.capacity)
+        if silence is not None:
+            self.changes += 1
+            self.measured = silence if self.measured is None else self.measured + PACE * (silence - self.measured)
+
+    def state(self) -> dict[str, Any]:
+        return {"measured": self.measured, "changes": self.changes, "judged": self.judged}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> ChangeCost:
+        cost = cls()
+        cost.measured, cost.changes, cost.judged = state["measured"], state["changes"], state["judged"]
+        return cost
+
+
+def missed_by(silence: float, rate: float, capacity: float, tolerated: float) -> float:
+    """Seconds outside the targets that a change costs: its silence, and until what waited then is worked off.
+
+    >>> missed_by(silence=2.0, rate=100, capacity=150, tolerated=0.5)
+    4.5
+    """
+    beyond = max(0.0, silence - tolerated)
+    return beyond + beyond * rate / max(capacity - rate, 0.02 * capacity) if beyond else 0.0
+
+
+def until_as_usual(windows: Sequence[Sample], usual_ms: float) -> list[Sample]:
+    """The windows up to the first one with a usual latency."""
+    taken = []
+    for window in windows:
+        taken.append(window)
+        latency = window.event_latency_ms or window.processing_latency_ms
+        if latency is not None and latency.mean is not None and latency.mean < AS_USUAL * usual_ms:
+            break
+    return taken
+
+
+def silence_of(windows: Sequence[Sample], usual_ms: float, capacity: float) -> float | None:
+    """The silence that these windows show; None where a figure that is needed was not measured.
+
+    >>> from penstock.model import Latency
+    >>> late = Sample(t=0, seconds=10, operators={}, input_rate=100, throughput=100, event_latency_ms=Latency(300))
+    >>> silence_of([late], usual_ms=100, capacity=200)
+    1.4142135623730951
+    """
+    waited = offered = seconds = 0.0
+    for window in windows:
+        latency = window.event_latency_ms or window.processing_latency_ms
+        if window.throughput is None or window.job_input_rate is None:
+            return None
+        seconds += window.seconds
+        offered += window.job_input_rate * window.seconds
+        done = window.throughput * window.seconds
+        if latency is not None and latency.mean is not None:
+            waited += done * max(0.0, latency.mean - usual_ms) / 1e3
+        elif done > 0:
+            return None
+    rate = offered / seconds if seconds else 0.0
+    if rate <= 0:
+        return None
+    spare = max(capacity - rate, 0.02 * capacity)
+    return math.sqrt(2.0 * waited * spare / (rate * max(capacity, rate)))

@@ -1,0 +1,71 @@
+"""Says why a plan was chosen: the forecast, the need, what else was weighed, and what speaks against each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.forecast.weighted import Weighted
+from penstock.performance.horizon import Option
+
+LEVELS = (0.1, 0.5, 0.9, 0.99)
+HORIZONS = (60.0, 300.0, 900.0)
+
+
+def forecast_figures(forecast: Weighted) -> dict[str, Any]:
+    """The quantiles of the rate by seconds ahead, and how much each forecaster counts a minute ahead."""
+    quantiles = {
+        f"{seconds:.0f}": dict(zip(map(str, LEVELS), forecast.quantiles(seconds, LEVELS), strict=True))
+        for seconds in HORIZONS
+    }  # fmt: skip
+    return {"forecast": quantiles, "forecasters": forecast.weights(HORIZONS[0])}
+
+
+def need_figures(options: Sequence[Option], forecast: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """The fewest slots that carry the rates expected within five minutes; None where no plan that was weighed does."""
+    rates = forecast["300"]
+    return {
+        level: min((each.rung.slots for each in options if each.rung.limit >= rates[level]), default=None)
+        for level in ("0.5", "0.99")
+    }
+
+
+def alternatives(options: Sequence[Option], chosen: Option) -> list[dict[str, Any]]:
+    """What was weighed, and why it lost."""
+    return [
+        {
+            "parallelism": dict(each.rung.parallelism),
+            "slots": each.rung.slots,
+            "carries": each.rung.limit,
+            "known": each.rung.known,
+            "core_seconds": each.core_seconds,
+            "missed_seconds": each.missed_seconds,
+            "cost": each.cost if math.isfinite(each.cost) else None,
+            "why": "chosen" if each is chosen else _why_not(each, chosen),
+        }
+        for each in options
+    ]
+
+
+def _why_not(lost: Option, chosen: Option) -> str:
+    if not math.isfinite(lost.cost):
+        return "nothing shrinks while records wait"
+    missed, paid = lost.missed_seconds - chosen.missed_seconds, lost.core_seconds - chosen.core_seconds
+    if missed >= 0 and paid >= 0:
+        return f"{paid:,.0f} core-seconds and {missed:,.1f} s outside the targets more"
+    if missed >= 0:
+        return f"{missed:,.1f} s outside the targets more for {-paid:,.0f} core-seconds less"
+    return f"{paid:,.0f} core-seconds more for {-missed:,.1f} s outside the targets less"
+
+
+def sentence(rate: float, highest: float, chosen: Option, stay: Option) -> str:
+    """Why this plan, in one sentence for an operator."""
+    load = f"{rate:,.0f} records/s now and at most {highest:,.0f} likely within 5 min"
+    carries = f"{chosen.rung.slots} slots carry {chosen.rung.limit:,.0f} within the targets"
+    guess = "" if chosen.rung.known else ", by a model that has not seen such a plan"
+    if chosen is stay:
+        return f"{load}: {carries}{guess}, and no other plan is cheaper over the next quarter of an hour"
+    if not math.isfinite(stay.cost):
+        return f"{load}: {carries}{guess}"
+    return f"{load}: {carries}{guess}; staying would cost {_why_not(stay, chosen)}"

@@ -1,0 +1,263 @@
+"""Penstock's own policy: a model of the job, a forecast of its load, and the cheapest plan over the next minutes.
+
+It arranges parts that each stand in a file of their own:
+
+    the job       `performance/job_model` with `ladder`, or `batch_model` where operators run sequentially
+    the load      `forecast/weighted`
+    a change      `performance/change_cost`
+    a missed second  `performance/error_budget`
+    the choice    `performance/horizon`
+    what is felt  `_pressure`
+    the doubt     `performance/trust`; while the job is not known, true rates with headroom decide, as in DS2
+    the words     `_explain`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from penstock.forecast.weighted import Weighted
+from penstock.model import Cycle, Decision, Execution, InvalidValueError, Observation, Slo
+from penstock.model.options import option
+from penstock.performance.batch_model import BatchModel
+from penstock.performance.change_cost import ChangeCost, missed_by
+from penstock.performance.error_budget import ErrorBudget
+from penstock.performance.horizon import Option, Outlook, Terms, weigh
+from penstock.performance.job_model import JobModel, target_seconds
+from penstock.performance.latency_fit import latency_ms
+from penstock.performance.true_rates import arriving, input_rates, instances, true_rates
+from penstock.performance.trust import Trust
+from penstock.policies import Policy, State
+from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence
+from penstock.policies._pressure import Pressure
+
+STEPS = np.array([60.0, 60.0, 60.0, 120.0, 120.0, 180.0, 300.0])
+"""Seconds of each step of the horizon: a quarter of an hour, finer where it matters more."""
+
+LONGER_PER_SILENCE = 120.0
+"""Seconds by which the horizon is longer for each second of silence: a dear change must have time to pay."""
+
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.975, 0.995)
+CHANCES = np.array([0.2, 0.2, 0.2, 0.2, 0.1, 0.06, 0.03, 0.01])
+"""Quantiles of the forecast that stand for all rates, and the probability that each stands for."""
+
+LEARNING = 6
+"""Windows until the model of a job may decide."""
+
+RUNGS = 12
+BELOW, ABOVE = 0.85, 1.25
+"""The plans that are weighed carry from this part of the lowest rate to that many times the highest."""
+
+DRAINED_SECONDS = 60.0
+"""The largest plan that is weighed drains what waits within this time."""
+
+CHANGE_SECONDS = 40.0
+"""Seconds of the whole job that a change costs beside its silence: caches, connections, someone who reads of it."""
+
+UNSETTLED_SECONDS = 120.0
+"""For so long after a change the latency says little about the model."""
+
+
+@dataclass
+class Predictive(Policy):
+    """Runs the plan that costs least over the next quarter of an hour, by its own model of the job and of its load.
+
+    Cost is core-seconds, seconds outside the targets, and the silence of changes as this job showed it. While it does
+    not know the job, and when the model proves wrong, it sizes by true rates with headroom.
+    """
+
+    name: ClassVar[str] = "predictive"
+    source: ClassVar[str] = "Penstock's own"
+    measurements: ClassVar[int] = 6
+    takes_care_of: ClassVar[tuple[str, ...]] = ("patience",)
+
+    miss_price: float = option(12.0, "what a second outside the targets is worth, in seconds of the whole job", "s")
+    missed_share: float = option(0.003, "share of the time in which targets may be missed", "ratio")
+    headroom: float = option(0.7, "how busy instances may be while the job is not known", "ratio")
+
+    model: JobModel | BatchModel | None = field(init=False, repr=False, default=None)
+    forecast: Weighted = field(init=False, repr=False, default_factory=Weighted)
+    change_cost: ChangeCost = field(init=False, repr=False, default_factory=ChangeCost)
+    budget: ErrorBudget = field(init=False, repr=False)
+    trust: Trust = field(init=False, repr=False, default_factory=Trust)
+    pressure: Pressure = field(init=False, repr=False, default_factory=Pressure)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.headroom <= 1:
+            raise InvalidValueError("headroom", f"must be more than 0 and at most 1, not {self.headroom!r}")
+        if not self.miss_price > 0:
+            raise InvalidValueError("miss_price", f"must be positive, not {self.miss_price!r}")
+        if not 0 < self.missed_share < 1:
+            raise InvalidValueError("missed_share", f"must be more than 0 and less than 1, not {self.missed_share!r}")
+        self.budget = ErrorBudget(self.missed_share)
+
+    @property
+    def utilisation(self) -> float:
+        return self.headroom
+
+    # Learn -----------------------------------------------------------------------------------------------------------
+
+    def learn(self, observation: Observation) -> None:
+        sample, topology, slo = observation.latest, observation.topology, observation.slo
+        if self.model is None:
+            self.model = BatchModel() if observation.execution is Execution.SEQUENTIAL else JobModel()
+        rate = sample.job_input_rate
+        if rate is not None and (self.forecast.learnt_until is None or sample.end > self.forecast.learnt_until):
+            self.forecast.learn(sample.end, rate)
+        if self.model.knows(topology):
+            self._compare(observation, self.model)
+        self.model.learn(sample, topology, slo)
+        if self.model.knows(topology):
+            self.change_cost.learn(observation, self.model)
+        self.budget.learn(observation, lambda change: self._missed_by(change, observation))
+        self.pressure.learn(observation)
+
+    def _missed_by(self, change: Cycle, observation: Observation) -> float:
+        """Seconds outside the targets that a change cost, by its silence."""
+        rate, topology, slo = observation.latest.job_input_rate, observation.topology, observation.slo
+        if self.model is None or not self.model.knows(topology) or not rate:
+            return 0.0
+        rung = self.model.rung(change.decision.plan.parallelism, topology, slo)
+        return missed_by(self.change_cost.silence(topology), rate, rung.capacity, tolerated_seconds(slo))
+
+    def _compare(self, observation: Observation, model: JobModel | BatchModel) -> None:
+        """Compare the newest window with what the model expected of it."""
+        sample, topology, slo = observation.latest, observation.topology, observation.slo
+        change, rate = observation.last_change, sample.job_input_rate
+        plan = {name: each.parallelism for name, each in sample.operators.items()}
+        if change is not None and sample.t - change.t < UNSETTLED_SECONDS:
+            return
+        if model.windows < LEARNING or not rate or plan.keys() != set(topology.names):
+            return
+        processing, event = latency_ms(sample, slo)
+        measured = event if processing is None or isinstance(model, BatchModel) else processing
+        if measured is not None:
+            target = target_seconds(slo, 0.0)
+            self.trust.learn(measured / 1e3, model.latency(plan, rate, topology, slo), target)
+
+    # Decide ----------------------------------------------------------------------------------------------------------
+
+    def decide(self, observation: Observation) -> Decision:
+        rate, model = observation.latest.offered_rate, self.model
+        outlook = self._outlook(rate, self.change_cost.silence(observation.topology))
+        if model is None or not model.knows(observation.topology) or model.windows < LEARNING:
+            return self._by_true_rates(observation, "the job is not known yet")
+        if not self.trust.relied_on:
+            text = f"the model was wrong for {self.trust.wrong} windows" if self.trust.wrong else "the model was wrong"
+            return self._relieved(observation, self._by_true_rates(observation, text))
+        if outlook.rates.max() <= 0:
+            return self._by_true_rates(observation, "there is no input")
+        return self._relieved(observation, self._by_plan(observation, model, outlook))
+
+    def _by_plan(self, observation: Observation, model: JobModel | BatchModel, outlook: Outlook) -> Decision:
+        options, terms = self._weigh(observation, model, outlook)
+        stay = options[-1]
+        best = min(options, key=lambda each: each.cost)
+        figures = forecast_figures(self.forecast)
+        highest = figures["forecast"]["300"]["0.99"]
+        return Decision.move(
+            observation.plan,
+            observation.plan.changed(best.rung.parallelism),
+            sentence(observation.latest.offered_rate, highest, best, stay),
+            figures={
+                **figures,
+                "need": need_figures(options, figures["forecast"]),
+                "alternatives": alternatives(options, best),
+                "silence_seconds": terms.silence,
+                "price_of_a_missed_second": terms.miss,
+            },
+        )
+
+    def _weigh(
+        self, observation: Observation, model: JobModel | BatchModel, outlook: Outlook
+    ) -> tuple[list[Option], Terms]:
+        """The plans worth weighing, with their costs; the last one is to stay."""
+        topology, slo, latest = observation.topology, observation.slo, observation.latest
+        waiting = model.waiting(latest)
+        high = ABOVE * float(outlook.rates.max()) + waiting / DRAINED_SECONDS
+        low = max(BELOW * float(outlook.rates.min()), 0.02 * high)
+        rates = [low * (high / low) ** (step / (RUNGS - 1)) for step in range(RUNGS)]
+        current = model.rung({name: observation.plan[name] for name in topology.names}, topology, slo)
+        rungs = [each for each in model.ladder(rates, topology, slo) if each.parallelism != current.parallelism]
+        rungs.append(current)
+        expected = float(outlook.rates[0] @ outlook.chances)
+        usual = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
+        terms = Terms(
+            miss=self.miss_price * self.budget.price * usual,
+            change=CHANGE_SECONDS * usual,
+            silence=self.change_cost.silence(topology),
+            tolerated=tolerated_seconds(slo),
+            sigma=model.noise(topology),
+        )
+        return weigh(rungs, len(rungs) - 1, waiting, outlook, terms), terms
+
+    def _outlook(self, rate: float, silence: float) -> Outlook:
+        """The rates of each step: the higher of those at its beginning and at its end.
+
+        Where changes are dear the last step is longer, at the rates that are expected for its usual end.
+        """
+        rows, before = [], [rate] * len(LEVELS)
+        for end in np.cumsum(STEPS).tolist():
+            now = self.forecast.quantiles(end, LEVELS) if self.forecast.learnt_until is not None else before
+            rows.append([max(a, b) for a, b in zip(before, now, strict=True)])
+            before = now
+        seconds = STEPS.copy()
+        seconds[-1] += LONGER_PER_SILENCE * silence
+        return Outlook(seconds, np.array(rows), CHANCES)
+
+    def _relieved(self, observation: Observation, decision: Decision) -> Decision:
+        """The decision, or one that grows where records wait if the user feels what the decision does not answer."""
+        felt = self.pressure.felt(observation)
+        names = observation.topology.names
+        if felt is None or any(decision.plan[name] > observation.plan[name] for name in names):
+            return decision
+        parallelism, why = self.pressure.relieve(observation)
+        target = observation.plan.changed(parallelism)
+        figures = {**decision.figures, "felt": felt, "in_vain": list(self.pressure.in_vain)}
+        return Decision.move(observation.plan, target, f"{felt}: {why}", figures=figures)
+
+    def _by_true_rates(self, observation: Observation, why: str) -> Decision:
+        topology, rates = observation.topology, true_rates(observation)
+        load = arriving(topology, rates, input_rates(observation))
+        needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * self.headroom)) for n in topology.names}
+        return Decision.move(
+            observation.plan,
+            observation.plan.changed(needed),
+            f"{why}: by true rates, with instances at most {self.headroom:.0%} busy",
+            figures={
+                "true_processing_rate": {name: rates[name].processing for name in topology.names},
+                "target_rate": load,
+                "need": needed,
+            },
+        )
+
+    # Remember --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        return {
+            "kind": None if self.model is None else type(self.model).__name__,
+            "model": None if self.model is None else self.model.state(),
+            "forecast": self.forecast.state(),
+            "change_cost": self.change_cost.state(),
+            "budget": self.budget.state(),
+            "trust": self.trust.state(),
+            "pressure": self.pressure.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        kinds: dict[str, type[JobModel] | type[BatchModel]] = {"JobModel": JobModel, "BatchModel": BatchModel}
+        self.model = None if state["kind"] is None else kinds[state["kind"]].restored(state["model"])
+        self.forecast = Weighted()
+        self.forecast.restore(state["forecast"])
+        self.change_cost = ChangeCost.restored(state["change_cost"])
+        self.budget.restore(state["budget"])
+        self.trust = Trust.restored(state["trust"])
+        self.pressure = Pressure.restored(state["pressure"])
+
+
+def tolerated_seconds(slo: Slo) -> float:
+    """How long records may wait in the source without a target being missed for it."""
+    return min(slo.tolerated_lag_seconds, target_seconds(slo, 0.0))

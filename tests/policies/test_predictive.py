@@ -1,0 +1,171 @@
+"""Our own policy, on jobs in the simulator and on windows by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from penstock.control.think import think
+from penstock.demo.clicks import CLICKS
+from penstock.guards import chain
+from penstock.load.trace import Trace
+from penstock.model import Cycle, Execution, InvalidValueError, Observation, ReasonCode, Slo
+from penstock.policies import POLICIES
+from penstock.policies.predictive import Predictive
+from penstock.runs.result import Result
+from penstock.runs.simulation import Simulation
+from penstock.runs.workload import Workload
+
+HOUR = 3600.0
+
+
+def day(seconds: float = 3 * HOUR, peak: float = 50_000.0) -> Trace:
+    """A smooth rise and fall, a point every minute."""
+    times = [60.0 * n for n in range(int(seconds / 60) + 1)]
+    rates = [peak * (0.55 - 0.45 * math.cos(2 * math.pi * t / seconds)) for t in times]
+    return Trace("day", tuple(times), tuple(rates))
+
+
+def constant(rate: float, seconds: float) -> Trace:
+    return Trace("constant", (0.0, seconds), (rate, rate))
+
+
+def run(policy: Predictive, workload: Workload, **more: object) -> tuple[Result, list[Cycle]]:
+    cycles: list[Cycle] = []
+    simulation = Simulation(workload, policy=policy, **more)  # type: ignore[arg-type]
+    return simulation.run(cycles.append), cycles
+
+
+def test_over_a_day_it_misses_less_and_pays_less_than_true_rates_with_headroom() -> None:
+    workload = replace(CLICKS, trace=day())
+    ours, _ = run(Predictive(), workload)
+    ds2 = Simulation(workload, policy="ds2", policy_options={"utilisation": 0.6}).run()
+    assert ours.violation_ratio < 0.01
+    assert ours.violation_ratio <= ds2.violation_ratio
+    assert ours.core_seconds < 0.9 * ds2.core_seconds
+    assert ours.rescales < ds2.rescales
+
+
+def test_at_a_constant_load_it_comes_to_rest_near_the_smallest_plan_that_holds() -> None:
+    _, cycles = run(Predictive(), replace(CLICKS, trace=constant(20_000.0, 2 * HOUR)))
+    plans = [cycle.decision.plan for cycle in cycles[-30:]]
+    assert len(set(map(str, plans))) == 1
+    assert 8 <= plans[-1].total <= 11  # nine are enough: 2, 3, 4, 1 would miss 500 ms at parse 1
+
+
+def test_a_micro_batch_job_is_sized_by_what_its_batches_cost() -> None:
+    engine = replace(CLICKS.job.engine, execution=Execution.SEQUENTIAL, batch_seconds=1.0, batch_overhead_seconds=0.3)
+    workload = replace(CLICKS, job=replace(CLICKS.job, engine=engine), slo=Slo(event_latency="5 s"), trace=day())
+    ours, cycles = run(Predictive(), workload)
+    ds2 = Simulation(workload, policy="ds2", policy_options={"utilisation": 0.8}).run()
+    assert ours.violation_ratio < 0.02
+    assert ours.core_seconds < ds2.core_seconds
+    assert len(set(cycles[-1].decision.plan.parallelism.values())) == 1
+
+
+def test_the_silence_of_a_change_is_measured_on_the_job() -> None:
+    slow = replace(CLICKS.job, engine=replace(CLICKS.job.engine, downtime_seconds=12.0))
+    policy = Predictive()
+    run(policy, replace(CLICKS, job=slow, trace=day()))
+    assert policy.change_cost.measured == pytest.approx(12.0, rel=0.3)
+
+
+def test_a_dear_change_is_made_less_often() -> None:
+    slow = replace(CLICKS.job, engine=replace(CLICKS.job.engine, downtime_seconds=20.0))
+    quick, _ = run(Predictive(), replace(CLICKS, trace=day()))
+    dear, _ = run(Predictive(), replace(CLICKS, job=slow, trace=day()))
+    assert dear.rescales < quick.rescales
+
+
+def test_at_the_start_it_says_that_it_does_not_know_the_job() -> None:
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, 60.0)), interval="10 s")
+    assert cycles[0].decision.reason.text.startswith("the job is not known yet: by true rates")
+
+
+def test_a_model_that_proves_wrong_is_not_relied_on_and_that_is_said() -> None:
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+    seen = observation(cycles)
+    late = replace(seen.latest.processing_latency_ms, mean=5000.0)  # type: ignore[type-var]
+    for n in range(1, 4):
+        wrong = replace(seen.latest, t=seen.latest.t + 10 * n, processing_latency_ms=late, event_latency_ms=late)
+        seen = replace(seen, samples=(*seen.samples, wrong))
+        policy.learn(seen)
+    decision = policy.decide(seen)
+    assert not policy.trust.relied_on
+    assert decision.reason.text.startswith(("the model was wrong", "event latency missed"))
+
+
+def test_a_missed_target_is_never_steady() -> None:
+    """Latency of 9 s and 28,000 records queued at one operator that seems to be busy for half of the time."""
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+    seen = observation(cycles)
+    for n in range(1, 7):
+        stuck = replace(seen.latest.operators["enrich"], queue=28_000.0 + 1000 * n)
+        late = replace(seen.latest.event_latency_ms, mean=9000.0)  # type: ignore[type-var]
+        window = replace(
+            seen.latest, t=seen.latest.end, event_latency_ms=late,
+            operators={**seen.latest.operators, "enrich": stuck},
+        )  # fmt: skip
+        seen = replace(seen, samples=(*seen.samples, window), t=window.end)
+        policy.learn(seen)
+    decision = policy.decide(seen)
+    assert decision.reason.code is not ReasonCode.STEADY
+    assert decision.plan["enrich"] > seen.plan["enrich"]
+
+
+def test_a_decision_says_what_it_rests_on() -> None:
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+    figures, text = cycles[-1].decision.figures, cycles[-1].decision.reason.text
+    rates = figures["forecast"]["300"]
+    assert rates["0.1"] <= rates["0.5"] <= rates["0.9"] <= rates["0.99"]
+    assert rates["0.5"] == pytest.approx(20_000, rel=0.01)
+    assert sum(figures["forecasters"].values()) == pytest.approx(1.0)
+    chosen = [each for each in figures["alternatives"] if each["why"] == "chosen"]
+    assert [each["parallelism"] for each in chosen] == [dict(cycles[-1].decision.plan.parallelism)]
+    assert all(each["cost"] is None or each["cost"] >= chosen[0]["cost"] for each in figures["alternatives"])
+    assert "within the targets" in text
+
+
+def test_it_goes_on_exactly_where_it_stopped() -> None:
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=day(2 * HOUR)))
+    restarted = Predictive()
+    restarted.restore(json.loads(json.dumps(policy.state())))
+    seen = observation(cycles)
+    newest = replace(seen, samples=(*seen.samples, replace(seen.latest, t=seen.latest.end)))
+    assert think(restarted, (), newest, fresh=1) == think(policy, (), newest, fresh=1)
+    assert restarted.state() == policy.state()
+
+
+def test_it_does_the_work_of_the_guard_of_patience_itself() -> None:
+    names = [guard.name for guard in chain(None, None, Predictive.takes_care_of)]
+    assert "patience" not in names
+    assert "stabilisation" in names
+    wished = chain({"patience": {"seconds": 60.0}}, None, Predictive.takes_care_of)
+    assert "patience" in [guard.name for guard in wished]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [({"headroom": 0}, "headroom"), ({"miss_price": 0}, "miss_price"), ({"missed_share": 1}, "missed_share")],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, float], field: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"^{field} must"):
+        POLICIES.create("predictive", options)
+
+
+def observation(cycles: list[Cycle]) -> Observation:
+    """What the loop would see after these cycles."""
+    samples = tuple(sample for cycle in cycles[-20:] for sample in cycle.samples if not sample.warm_up)
+    last = cycles[-1]
+    return Observation(
+        t=last.t, topology=CLICKS.job.topology, slo=CLICKS.slo, plan=last.decision.plan, samples=samples,
+        history=tuple(cycles[-20:]),
+    )  # fmt: skip
