@@ -5,7 +5,7 @@ That query has the same four operators one behind the other, with no repartition
 take turns of some batches each, in another order in each round, on one session: they share its JVM and whatever else
 the machine does meanwhile. Each goes on from its checkpoint. A batch has as many records as keep two cores busy for
 about a second, the engine's default from one batch to the next. A turn's figure is the mean of its batches, those that
-are measured among them; told are the mean of the ratios within a round, their standard error and range. The CPU
+are measured among them; told are the mean of the ratios within a round, their standard error, median and range. The CPU
 time of a record is that of the stages: there is planning besides, and whatever else happens between two batches.
 """
 
@@ -36,12 +36,13 @@ from penstock.spark.pipeline import Pipeline
 from penstock.testbed.session import local_session
 
 RECORDS_PER_BATCH = 2_000_000
-ROUNDS = 4
+ROUNDS = 12
+"""Many short ones: the speed of a machine that others use as well changes by a third within minutes."""
 SKIPPED_ROUNDS = 1
 """The JVM gets warm."""
-BATCHES = 14
+BATCHES = 8
 """Of a turn."""
-SKIPPED_BATCHES = 3
+SKIPPED_BATCHES = 2
 """The first of a turn, in which a query begins anew."""
 READ_SECONDS = Steering().interval_seconds
 WAYS = ("plain query", "foreachBatch by hand", "engine", "engine, not metered")
@@ -57,6 +58,7 @@ class Throughput:
     cpu_us: float
     against_plain_query: float
     standard_error: float
+    median: float
     lowest: float
     highest: float
 
@@ -160,7 +162,7 @@ def rows() -> Iterator[Throughput | Metering]:
         ratios = _ratios(seconds[WAYS[0]], seconds[way])
         cpu_us = round(1e6 * median(turn.cpu_seconds for turn in turns[way]) / RECORDS_PER_BATCH, 3)
         throughput = round(RECORDS_PER_BATCH / median(seconds[way]))
-        yield Throughput(way, throughput, cpu_us, *_mean(ratios), min(ratios), max(ratios))
+        yield Throughput(way, throughput, cpu_us, *_mean(ratios), round(median(ratios), 4), min(ratios), max(ratios))
     yield Metering(*_mean(_ratios(seconds["engine, not metered"], seconds["engine"])))
 
 

@@ -9,9 +9,6 @@ usage: attach_story.py BROKERS
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -21,7 +18,7 @@ from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from cluster_story import refusal, until
+from cluster_story import kill_executor, refusal, until
 from penstock import Slo
 from penstock.spark import attach
 from penstock.spark.executors.executor_slots import ExecutorSlots
@@ -83,13 +80,6 @@ def start_query(spark: SparkSession, servers: str, checkpoint: str) -> Streaming
     )  # fmt: skip
 
 
-def process_of(executor: str, application: str) -> int:
-    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    marks = ("java", f"--executor-id {executor} ", f"--app-id {application}")
-    [pid] = [int(line.split()[0]) for line in listed.splitlines() if all(mark in line for mark in marks)]
-    return pid
-
-
 def delivered(servers: str, expected: int) -> list[int]:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "check", "auto.offset.reset": "earliest"})
     consumer.subscribe([OUT])
@@ -136,10 +126,9 @@ def tell(cluster: StandaloneCluster, spark: SparkSession, servers: str, checkpoi
     reached("calm", 1)
     until("those that leave have left", lambda: cluster.ask()["coresused"] == 1)
     [victim] = [executor.id for executor in executors.present()]
-    process = process_of(victim, spark.sparkContext.applicationId)
     load.rate = SURGE
     until("a change is under way", lambda: cluster.ask()["coresused"] > 1)
-    os.kill(process, signal.SIGKILL)
+    kill_executor(victim, spark.sparkContext.applicationId)
     until("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
     reached("surge, without the victim", 3)
     told["killed"] = {"victim": victim, "executors": [executor.id for executor in executors.present()]}

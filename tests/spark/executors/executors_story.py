@@ -1,4 +1,5 @@
-"""A surge takes a job on a real standalone cluster from one executor to three and back. Prints what it saw as JSON.
+"""A surge takes a job on a real standalone cluster from one executor to three and back, and one of them is killed
+meanwhile. Prints what it saw as JSON.
 
 A process of its own: a second Spark context cannot live beside the one that the other tests share. Each step waits
 for what it wants to see; the limit only ends a hang.
@@ -23,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from cluster_story import kill_executor
 from numbered_load import NumberedLoad
 from penstock import Slo
 from penstock.model import Cycle, PenstockError, Plan, ReasonCode
@@ -241,6 +243,12 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
         load.rate = SURGE
         told["seconds_to_first_task"] = see("a new executor works", lambda: tasks_of_others(known))
         reached("surge", MOST)
+        victim = executors.present()[0].id
+        kill_executor(victim, spark.sparkContext.applicationId)
+        see("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
+        reached("surge, without the victim", MOST)
+        sent = load.sent
+        see("the records of the surge have arrived", lambda: story.account(sent).missing == 0)
         load.rate = CALM
         reached("calm again", 1)
         load.stop()

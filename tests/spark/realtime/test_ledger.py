@@ -144,10 +144,26 @@ def test_duplicates_are_what_a_topic_holds_beyond_finished_batches() -> None:
     duplicates = Duplicates([first, second], {"in": 0, "between": 0, "out": 10})
     first.add([batch(0, 0, 5, 100, 100, consumed=100, name="read")])
     second.add([batch(0, 0, 5, 102, 204, consumed=102, topic="between")])
-    duplicates.count(first, {"between": 102})
+    duplicates.count(first, {"between": 102}, {"between": 2.0})
     assert duplicates.at_sinks == 4
-    duplicates.count(second, {"out": 10 + 204 + 3})
+    duplicates.count(second, {"out": 10 + 204 + 3}, {"out": 3.0})
     assert duplicates.at_sinks == 7
+
+
+def test_records_that_a_producer_sent_after_a_stop_are_not_those_of_the_last_batch() -> None:
+    """Five were still to be sent when the first stop was counted; the last batch had written two itself."""
+    growth = Growth()
+    for t, length in ((0, 0), (5, 100), (5.1, 100), (6, 205), (10, 205), (11, 207)):
+        growth.add(t, {"out": length})
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    duplicates = Duplicates([ledger], {"in": 0, "out": 0})
+    ledger.add([batch(0, 0, 5, 100, 100, consumed=100)])
+    duplicates.count(ledger, {"out": 100}, ledger.written(5.1, growth))
+    ledger.stopped({"in": 100}, 5.1, growth)
+    assert (duplicates.at_sinks, duplicates.newest_at_sinks) == (0, 0)
+    ledger.add([batch(1, 5.5, 10, 100, 100, consumed=200)])
+    duplicates.count(ledger, {"out": 207}, ledger.written(11, growth))
+    assert (duplicates.at_sinks, duplicates.newest_at_sinks) == (7, 2)
 
 
 def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:

@@ -18,16 +18,32 @@ class Duplicates:
         self._ledgers = ledgers
         self._lengths = lengths  # when the job started
         self._by_topic = {topic: 0 for ledger in ledgers for topic in ledger.wiring.writes}
+        self._newest: dict[str, float] = dict.fromkeys(self._by_topic, 0.0)
 
-    def count(self, ledger: Ledger, lengths: Mapping[str, int]) -> None:
-        """Call it when `ledger`'s query has just been stopped, and its finished batches are in the ledger."""
+    def count(self, ledger: Ledger, lengths: Mapping[str, int], written: Mapping[str, float]) -> None:
+        """Call it when `ledger`'s query has just been stopped, and its finished batches are in the ledger.
+
+        `written` is what each topic got since the last of these batches ended.
+        """
         for topic in ledger.wiring.writes:
-            # Counted since the start, so it also corrects an earlier count that came too early.
+            # Counted since the start, so it also corrects an earlier count that came too early: a producer may send
+            # what a stopped task gave it when the query has ended already.
+            known = self._by_topic[topic]
             self._by_topic[topic] = max(0, lengths[topic] - self._lengths[topic] - ledger.records_out)
+            self._newest[topic] = min(max(0, self._by_topic[topic] - known), written[topic])
 
     @property
     def at_sinks(self) -> int:
-        """Records that come twice at the sinks: those in internal topics pass on what later segments make of them."""
+        """Records that come twice at the sinks, once every query has been started again."""
+        return self._reaching_sinks(self._by_topic)
+
+    @property
+    def newest_at_sinks(self) -> int:
+        """Those of them that were written by the batches in which queries were stopped last."""
+        return self._reaching_sinks(self._newest)
+
+    def _reaching_sinks(self, by_topic: Mapping[str, float]) -> int:
+        """What is in internal topics passes on what later segments make of it."""
         worth: dict[str, float] = {}
         for ledger in reversed(self._ledgers):
             for topic in ledger.wiring.writes:
@@ -36,4 +52,4 @@ class Duplicates:
                     reader.records_out_per_record * sum(worth[further] for further in reader.wiring.writes)
                     for reader in readers
                 ) if readers else 1.0  # fmt: skip
-        return round(sum(count * worth[topic] for topic, count in self._by_topic.items()))
+        return round(sum(count * worth[topic] for topic, count in by_topic.items()))

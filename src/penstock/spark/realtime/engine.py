@@ -120,11 +120,11 @@ class RealTimeEngine(SparkEngine):
         with self._changing:
             if not self._ended.is_set():
                 self._ended.set()
-                before = self._duplicates.at_sinks
+                counted = []
                 for query in self._queries:
                     query.stop()
-                    self._account_for_stop(query)
-                self.unfinished = max(0, self._duplicates.at_sinks - before)
+                    counted.append(self._account_for_stop(query) is not None)
+                self.unfinished = self._duplicates.newest_at_sinks if all(counted) else 0
         if self._watch.is_alive():
             self._watch.join()
 
@@ -246,9 +246,10 @@ class RealTimeEngine(SparkEngine):
             ledger.add(query.new_batches())
             last = committed(self._spark, query.wiring.checkpoint)
             query.rewind(-1 if last is None else last.batch)
+            written = ledger.written(at, self._growth)
             ledger.stopped(ledger.began_at if last is None else last.consumed, at, self._growth)
         if lengths is not None:
-            self._duplicates.count(ledger, lengths)
+            self._duplicates.count(ledger, lengths, written)
         return lengths
 
     def _read_topics(self) -> None:

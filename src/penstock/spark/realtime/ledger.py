@@ -74,6 +74,10 @@ class Ledger:
         self.settle(consumed)
         self._resumed_at = at
 
+    def written(self, at: float, growth: Growth) -> dict[str, float]:
+        """Records that each of its topics got from the batch that runs, or was stopped, by `at`."""
+        return {topic: growth.between(topic, self._resumed_at, at) or 0.0 for topic in self.wiring.writes}
+
     @property
     def records_out_per_record(self) -> float:
         """What one record becomes on its way through the segment; 1 until a record has come through."""

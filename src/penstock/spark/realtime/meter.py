@@ -91,6 +91,13 @@ class Meter:
         """Processing and event latency, likewise; None if no record was timed."""
         return {kind: latency_of(gathered.taken()) for kind, gathered in self._latency.items()}
 
+    def discard(self) -> None:
+        """Forget what is not taken yet. Some tasks of a batch that was stopped may have ended before it was: their
+        records come again, and would be taken for those of the batch that is read next."""
+        self.latency()
+        for name in self._operators:
+            self.inside(name)
+
     def expect(self, records: int) -> None:
         """Choose how many to time: batches that begin from now on have about as many records."""
         self._one_in.set(share(records, TIMED))

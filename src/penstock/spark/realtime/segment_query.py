@@ -130,6 +130,8 @@ class SegmentQuery:
     def rewind(self, batch: int) -> None:
         """After a stop, when its batches have been read: those after this one will be run again, and reported again."""
         self._query, self._progress, self._committed = None, None, batch
+        if self._meter is not None:
+            self._meter.discard()
 
     @property
     def running(self) -> bool:
