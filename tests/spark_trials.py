@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from penstock.model import Cycle, Decision, Latency, Mode, OperatorSample, Plan, Reason, ReasonCode, Sample
 from penstock.papers.spark.trial import Run, Trial, plan_of
-from penstock.report.item import Item, Judgement, Row
+from penstock.report.item import Item, Row
+from penstock.report.judging import Judgement
 
 Configuration = tuple[int, ...]
 

@@ -25,5 +25,5 @@ def test_what_is_not_there_is_refused_in_one_sentence(
 def test_figures_go_to_standard_output_and_progress_beside_them(penstock: Command) -> None:
     outcome = penstock("reproduce", "autrascale", "fig2")
     assert outcome.code == 0
-    assert outcome.out.strip().endswith("3 claims hold, 100% of those judged; 0 do not; 0 cannot be judged")
+    assert outcome.out.strip().endswith("0 claims hold; 3 hold by calibration; 0 do not; 0 cannot be judged")
     assert outcome.err == "penstock: autrascale fig2\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.load.curves import daily, steps, surge
+from penstock.load.curves import daily, fluctuating, steps, surge
 from penstock.load.trace import Trace, read_trace
 from penstock.model import InvalidValueError, PenstockError
 
@@ -119,3 +119,13 @@ def test_formulas_do_what_their_names_say() -> None:
     assert steps((1.0, 3.0, 2.0), 10.0).at(np.array([5.0, 15.0, 25.0])).tolist() == [1.0, 3.0, 2.0]
     assert daily(10.0, 30.0).at(np.array([0.0, 43_200.0])).tolist() == pytest.approx([10.0, 30.0])
     assert surge(5.0, 50.0, 100.0).peak == 50.0
+
+
+def test_fluctuations_leave_a_step_a_step() -> None:
+    """A ramp of one point before each step would announce it."""
+    restless = fluctuating(steps((10.0, 100.0, 10.0), 60.0), 10.0, 0.05, seed=1)
+    just_before, just_after = restless.at(np.array([59.999, 60.001])).tolist()
+    assert just_before < 13.0
+    assert just_after > 80.0
+    assert restless.at(np.array([119.999]))[0] > 80.0
+    assert restless.seconds == 180.0

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.model import InvalidValueError
 from penstock.papers.catalogue import PAPERS, items, items_on_spark, paper_title, papers_on_spark
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from penstock.report.side_by_side import draw_chart
 
 
@@ -17,9 +17,9 @@ def test_every_paper_has_a_title_and_items_that_can_be_called(paper: str) -> Non
     assert all(callable(experiment) for experiment in items(paper).values())
 
 
-def test_the_case_study_claims_hold() -> None:
+def test_the_case_study_claims_hold_by_calibration() -> None:
     item = items("autrascale", "fig2")["fig2"]()
-    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 3
+    assert [claim.judgement for claim in item.claims] == [Judgement.CALIBRATED] * 3
     assert all(row.ratio == pytest.approx(1.0, rel=0.05) for row in item.rows)
     assert draw_chart(item.charts[0]).startswith(b"\x89PNG")
 

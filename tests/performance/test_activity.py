@@ -11,19 +11,20 @@ from penstock.performance.activity import (
     Action,
     Activity,
     Estimate,
+    Sizing,
     capacity,
-    consistent_inputs,
     estimated_capacity,
     estimated_received,
     new_degree,
+    sized,
 )
 from penstock.performance.regression import least_squares
 
 DIAMOND = Topology(
-    tuple(map(Operator, ("read", "left", "right", "join"))),
+    tuple(Operator(name, max=100) for name in ("read", "left", "right", "join")),
     (("read", "left"), ("read", "right"), ("left", "join"), ("right", "join")),
 )
-CHAIN = Topology(tuple(map(Operator, ("a", "b", "c"))), (("a", "b"), ("b", "c")))
+CHAIN = Topology(tuple(Operator(name, max=100) for name in "abc"), (("a", "b"), ("b", "c")))
 
 
 def expecting(
@@ -31,7 +32,15 @@ def expecting(
 ) -> Estimate:
     """An operator that will have so many records to process and can process so many."""
     whole = dict.fromkeys(("read", "left", "right", "a", "b"), 1.0)
-    return Estimate(records, 0.0, holds, holds, selectivity, increasing=False, shares=shares or whole)
+    return Estimate(records, 0.0, 1, holds, holds, selectivity, increasing=False, shares=shares or whole)
+
+
+def inputs(topology: Topology, estimates: dict[str, Estimate], combine: str) -> dict[str, float]:
+    return {name: each.input for name, each in sized(topology, estimates, 0.3, 0.8, combine).items()}
+
+
+def degrees(topology: Topology, estimates: dict[str, Estimate], combine: str = "max") -> dict[str, int]:
+    return {name: each.degree for name, each in sized(topology, estimates, 0.3, 0.8, combine).items()}
 
 
 def test_the_next_window_is_the_trend_summed_over_its_timestamps() -> None:
@@ -119,47 +128,73 @@ def test_new_degrees() -> None:
     assert new_degree(8, 0.125, Activity.LOW, in_) == 1
 
 
-def test_a_parent_passes_on_no_more_than_it_can_process() -> None:
+def test_a_parent_passes_on_no_more_than_it_can_process_at_a_degree() -> None:
     critical = expecting(2000, 1000, selectivity=0.5)
-    assert critical.output(2000) == 500
-    assert critical.output(600) == 300
+    assert critical.output(2000, degree=1) == 500
+    assert critical.output(600, degree=1) == 300
+    assert critical.output(2000, degree=2) == 1000
 
 
-def test_children_of_a_critical_parent_combine_and_others_do_not() -> None:
-    estimates = {"a": expecting(2000, 1000), "b": expecting(700, 5000), "c": expecting(100, 5000)}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 2000, "b": 1000, "c": 100}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 2000, "b": 700, "c": 100}
+def test_a_child_is_sized_for_what_its_parent_sends_at_its_new_degree() -> None:
+    """a expects 300 and can do 100: it gets 3 instances, which send 300; b, which saw 100, can do 150: it gets 2."""
+    estimates = {"a": expecting(300, 100), "b": expecting(100, 150), "c": expecting(90, 1000)}
+    assert degrees(CHAIN, estimates) == {"a": 3, "b": 2, "c": 1}
+    assert degrees(CHAIN, estimates, "min") == {"a": 3, "b": 1, "c": 1}
+    alone = {name: new_degree(1, own.level(own.input), Activity.of(own.level(own.input), 0.3, 0.8), Action.SCALE_OUT)
+             for name, own in estimates.items()}  # fmt: skip
+    assert alone["b"] == 1  # b itself sees nothing coming
+
+
+def test_a_parent_that_may_not_grow_further_sends_what_its_most_instances_can() -> None:
+    job = Topology((Operator("a", max=2), Operator("b", max=9)), (("a", "b"),))
+    assert inputs(job, {"a": expecting(300, 100), "b": expecting(100, 150)}, "max") == {"a": 300, "b": 200}
+
+
+def test_the_level_always_combines_critical_parent_or_not() -> None:
+    """(10) has no condition: a is far from critical, and sends b more than b saw in its own window."""
+    estimates = {"a": expecting(700, 1000), "b": expecting(500, 1000), "c": expecting(100, 1000)}
+    assert inputs(CHAIN, estimates, "max") == {"a": 700, "b": 700, "c": 500}
+    assert inputs(CHAIN, estimates, "min") == {"a": 700, "b": 500, "c": 100}
+
+
+def test_only_behind_a_critical_parent_the_combined_estimate_is_passed_on() -> None:
+    """Algorithm 1: behind a critical a, b's children hear of what comes; behind a calm one they do not."""
+    calm = {"a": expecting(900, 1000), "b": expecting(100, 1000), "c": expecting(100, 1000)}
+    critical = calm | {"a": expecting(1900, 1000)}
+    assert inputs(CHAIN, calm, "max") == {"a": 900, "b": 900, "c": 100}
+    assert inputs(CHAIN, critical, "max") == {"a": 1900, "b": 1900, "c": 1900}
+
+
+def test_critical_is_judged_at_local_scale() -> None:
+    """b becomes critical only by what a will send: for d, three steps down, that is no critical parent yet."""
+    job = Topology(tuple(Operator(name, max=100) for name in "abcd"), (("a", "b"), ("b", "c"), ("c", "d")))
+    whole = dict.fromkeys("abc", 1.0)
+    estimates = {name: expecting(100, 400, shares=whole) for name in "bcd"} | {"a": expecting(900, 300)}
+    assert inputs(job, estimates, "max") == {"a": 900, "b": 900, "c": 900, "d": 100}
 
 
 def test_a_parent_at_its_limit_is_not_yet_critical() -> None:
     estimates = {"a": expecting(1000, 1000), "b": expecting(700, 5000), "c": expecting(100, 5000)}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max")["b"] == 700
+    assert inputs(CHAIN, estimates, "max") == {"a": 1000, "b": 1000, "c": 700}
 
 
-def test_a_parent_that_becomes_critical_warns_its_own_children() -> None:
-    """Back-pressure let b see 100 of the 1000 that a can send; b is then too small, and so will c be."""
-    estimates = {"a": expecting(9000, 1000), "b": expecting(100, 400, selectivity=2.0), "c": expecting(200, 5000)}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 9000, "b": 1000, "c": 800}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 9000, "b": 100, "c": 200}
-
-
-def test_a_parent_that_is_no_longer_critical_warns_nobody() -> None:
-    """b is critical by itself; with min it shrinks to what a sends."""
+def test_a_frugal_child_shrinks_to_what_its_parent_sends_though_records_wait() -> None:
+    """With min, b forgets the 900 that it expects, queue included: its parent sends no more than 200."""
     estimates = {"a": expecting(200, 100), "b": expecting(900, 500), "c": expecting(450, 5000)}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "min") == {"a": 200, "b": 100, "c": 450}
-    assert consistent_inputs(CHAIN, estimates, 0.3, 0.8, "max") == {"a": 200, "b": 900, "c": 500}
+    assert inputs(CHAIN, estimates, "min") == {"a": 200, "b": 200, "c": 200}
+    assert degrees(CHAIN, estimates, "min") == {"a": 2, "b": 1, "c": 1}
+    assert degrees(CHAIN, estimates, "max") == {"a": 2, "b": 2, "c": 1}
 
 
-def test_a_join_hears_all_its_parents_when_one_is_critical() -> None:
+def test_a_join_hears_all_its_parents() -> None:
     estimates = {
         "read": expecting(100, 1000),
         "left": expecting(900, 600, selectivity=2.0),
         "right": expecting(300, 600),
         "join": expecting(1000, 9000),
     }
-    inputs = consistent_inputs(DIAMOND, estimates, 0.3, 0.8, "max")
-    assert inputs == {"read": 100, "left": 900, "right": 300, "join": 600 * 2 + 300}
-    assert consistent_inputs(DIAMOND, estimates, 0.3, 0.8, "min")["join"] == 1000
+    assert inputs(DIAMOND, estimates, "max")["join"] == 900 * 2 + 300
+    assert inputs(DIAMOND, estimates, "min")["join"] == 1000
 
 
 def test_a_child_that_gets_a_part_of_the_output_counts_that_part() -> None:
@@ -169,12 +204,17 @@ def test_a_child_that_gets_a_part_of_the_output_counts_that_part() -> None:
         "right": expecting(100, 900, shares={"read": 0.75}),
         "join": expecting(100, 9000),
     }
-    inputs = consistent_inputs(DIAMOND, estimates, 0.3, 0.8, "max")
-    assert (inputs["left"], inputs["right"]) == (250, 750)
+    found = inputs(DIAMOND, estimates, "max")
+    assert (found["left"], found["right"]) == (750, 2250)
 
 
 def test_ways_of_different_length_still_visit_parents_first() -> None:
-    """join is two steps from read one way and one step the other: its slow parent must be settled before."""
-    job = Topology(tuple(map(Operator, ("a", "b", "c"))), (("a", "c"), ("a", "b"), ("b", "c")))
+    """c is two steps from a one way and one step the other: its slow parent must be settled before."""
+    job = Topology(tuple(Operator(name, max=100) for name in "abc"), (("a", "c"), ("a", "b"), ("b", "c")))
     estimates = {"a": expecting(300, 200), "b": expecting(50, 60), "c": expecting(10, 1000)}
-    assert consistent_inputs(job, estimates, 0.3, 0.8, "max") == {"a": 300, "b": 200, "c": 260}
+    assert inputs(job, estimates, "max") == {"a": 300, "b": 300, "c": 600}
+
+
+def test_a_sizing_says_all_that_was_found() -> None:
+    found = sized(CHAIN, {name: expecting(100, 1000) for name in "abc"}, 0.3, 0.8, "max")["a"]
+    assert found == Sizing(100, 0.1, Activity.LOW, Action.SCALE_IN, 1, 100)

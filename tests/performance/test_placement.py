@@ -200,3 +200,30 @@ def test_room_and_claims_add_up(job: Topology, workers: tuple[Worker, ...], k: i
     free = room(workers, job, placement)
     claimed = sum(k * operator.cpu_cores for operator in job.operators)
     assert sum(where.cores for where in free.values()) == pytest.approx(sum(w.cores for w in workers) - claimed)
+
+
+def test_a_worker_takes_no_more_instances_of_an_operator_than_it_has_slots() -> None:
+    """AUTOSCALE's hypothesis H4: no two threads of an operator in one process, and a supervisor has four of them."""
+    job = chain(Operator("sink", cpu_cores=0.1, max=20), Operator("next", cpu_cores=0.1, max=20))
+    workers = tuple(Worker(name, 2, slots=4) for name in "abc")
+    placement = best_fit(job, {"sink": 6, "next": 3}, workers)
+    assert placement == {"sink": ("a",) * 4 + ("b",) * 2, "next": ("a",) * 3}
+
+
+def test_without_a_free_slot_anywhere_the_roomiest_worker_takes_the_instance() -> None:
+    job = chain(Operator("sink", cpu_cores=0.1, max=20))
+    assert best_fit(job, {"sink": 3}, (Worker("a", 1, slots=1), Worker("b", 2, slots=1))) == {"sink": ("a", "b", "b")}
+
+
+def test_a_worker_has_at_least_one_slot() -> None:
+    with pytest.raises(InvalidValueError, match="worker a: slots"):
+        Worker("a", 2, slots=0)
+
+
+def test_the_smallest_remainder_may_open_an_idle_worker() -> None:
+    """Dp-Stream's Algorithm 2 looks at nothing but the room that is left."""
+    workers = (Worker("large", 8), Worker("small", 2))
+    keep = {"spout": ("large",), "split": (), "count": ()}
+    wanted = {"spout": 1, "split": 1, "count": 0}
+    assert best_fit(WORDS, wanted, workers, keep)["split"] == ("large",)
+    assert best_fit(WORDS, wanted, workers, keep, used_first=False)["split"] == ("small",)

@@ -83,6 +83,34 @@ def test_a_longer_interval_gives_the_queue_more_time() -> None:
     assert decision.plan.parallelism == {"o1": 2, "o2": 3, "o3": 7}
 
 
+def test_lambda_g_is_what_came_in_the_whole_interval() -> None:
+    """300, 300 and 10 events/s in three samples of 10 s: 6,100 events in td, each of 10 ms, need three replicas."""
+    one = Topology((Operator("o1", max=9),))
+    samples = tuple(
+        Sample(t=10.0 * i, seconds=10.0, input_rate=rate, operators={
+            "o1": OperatorSample(1, records_in=10 * rate, useful_seconds=0.1 * rate, queue=0)})
+        for i, rate in enumerate((5000.0, 300.0, 300.0, 10.0))
+    )  # fmt: skip
+    observation = replace(observe(one, samples[-1]), samples=samples)
+    decision = Psps(window_seconds=30).decide(observation)
+    assert decision.figures["lambda_G"] == pytest.approx({"o1": 6100})
+    assert decision.plan["o1"] == 3
+    assert Psps(window_seconds=10).decide(observation).figures["lambda_G"] == pytest.approx({"o1": 100})
+
+
+def test_thetas_are_those_of_the_whole_interval_too() -> None:
+    """A filter lets all pass, then nothing: half of the interval's events went on."""
+    two = Topology((Operator("o1"), Operator("o2", max=9)), (("o1", "o2"),))
+    samples = tuple(
+        Sample(t=15.0 * i, seconds=15.0, input_rate=100.0, operators={
+            "o1": OperatorSample(1, records_in=1500, records_out=sent, useful_seconds=1.5, queue=0),
+            "o2": OperatorSample(1, records_in=sent, useful_seconds=sent / 1000, queue=0, records_from={"o1": sent})})
+        for i, sent in enumerate((1500.0, 0.0))
+    )  # fmt: skip
+    decision = Psps(window_seconds=30).decide(replace(observe(two, samples[-1]), samples=samples))
+    assert decision.figures["theta"] == pytest.approx({"o1": 1.0, "o2": 0.5})
+
+
 def test_every_root_counts_with_its_own_stream() -> None:
     topology = Topology(tuple(map(Operator, ("clicks", "views", "join"))), (("clicks", "join"), ("views", "join")))
     operators = {

@@ -54,3 +54,12 @@ def test_times_that_cannot_be_are_refused_when_it_is_made(
 ) -> None:
     with pytest.raises(InvalidValueError, match=problem):
         Simulation(oversized, policy="ds2", interval=interval, step_seconds=step_seconds)
+
+
+def test_a_policy_may_decide_with_every_measurement() -> None:
+    """AUTOSCALE measures every 10 s and decides as often, over a window that slides (section IV-B)."""
+    cycles: list[Cycle] = []
+    linear = workload("linear")
+    Simulation(replace(linear, trace=linear.trace.first(120.0)), policy="autoscale").run(cycles.append)
+    assert [cycle.t for cycle in cycles] == [10.0 * (i + 1) for i in range(12)]
+    assert all(len(cycle.samples) == 1 for cycle in cycles)

@@ -86,9 +86,9 @@ def _todo(on: str, paper: str | None, item: str | None, say: Say) -> Iterator[To
 def _write(page: Path, on: str, found: list[tuple[str, Item]]) -> None:
     from penstock.papers.catalogue import paper_title
     from penstock.report.folder import ReportFolder
-    from penstock.report.side_by_side import count_line, draw_chart, for_page, picture_name
+    from penstock.report.side_by_side import bands_for_page, count_line, draw_chart, for_page, picture_name
 
-    folder, text, current = ReportFolder(page.parent), [f"# {TITLES[on]}", ""], None
+    folder, text, current = ReportFolder(page.parent), [f"# {TITLES[on]}", "", bands_for_page()], None
     for name, result in found:
         if name != current:
             text += [f"## {paper_title(name)}", ""]

@@ -64,16 +64,24 @@ def random_walk(low: float, high: float, seconds: int, seed: int, name: str = "r
 def fluctuating(trace: Trace, every: float, deviation: float, seed: int) -> Trace:
     """The same curve with independent relative deviations at a point every `every` seconds; its mean stays.
 
-    The factors are log-normal: rates stay positive however large the deviation is.
+    The factors are log-normal: rates stay positive however large the deviation is. Where the curve jumps, so does the
+    result, at the same moment.
 
     >>> calm = constant(100.0, 600.0)
     >>> [round(rate) for rate in fluctuating(calm, 300.0, 0.1, seed=1).rates]
     [103, 108, 103]
     """
     count = max(2, round(trace.seconds / every) + 1)
-    times = np.linspace(0.0, trace.seconds, count)
+    grid = np.linspace(0.0, trace.seconds, count)
     factors = np.exp(np.random.default_rng(seed).normal(-(deviation**2) / 2, deviation, count))
-    return Trace(trace.name, tuple(times.tolist()), tuple((trace.at(times) * factors).tolist()))
+    own = np.array(trace.times) - trace.times[0]
+    jumps = np.flatnonzero(np.diff(own) == 0.0)
+    sides = np.union1d(jumps, jumps + 1)  # the points before and after each jump
+    smooth = grid[~np.isin(grid, own[jumps])]
+    times = np.concatenate([smooth, own[sides]])
+    rates = np.concatenate([trace.at(smooth), np.array(trace.rates)[sides]]) * np.interp(times, grid, factors)
+    order = np.argsort(times, kind="stable")
+    return Trace(trace.name, tuple(times[order].tolist()), tuple(rates[order].tolist()))
 
 
 CURVES: Mapping[str, Callable[[float], Trace]] = {

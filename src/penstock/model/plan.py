@@ -19,16 +19,21 @@ class Worker:
     name       what a placement calls it
     cores      cores that instances may claim
     memory_mb  megabytes that they may claim
+    slots      processes in which they run, each with at most one instance of an operator, as Storm's workers; None
+               means that there are always enough
     """
 
     name: str
     cores: float
     memory_mb: float = math.inf
+    slots: int | None = None
 
     def __post_init__(self) -> None:
         check_required_number(f"worker {self.name}: cores", self.cores)
         if self.memory_mb != math.inf:
             check_required_number(f"worker {self.name}: memory_mb", self.memory_mb)
+        if self.slots is not None:
+            check_whole(f"worker {self.name}: slots", self.slots, 1)
 
 
 @dataclass(frozen=True, slots=True)

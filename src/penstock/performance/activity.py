@@ -8,7 +8,7 @@ Glossary (the paper's words; counts are records per window of `seconds`):
     LAL, GAL        local and global activity level: EstimInput / EstimCapacity, before and after the graph was
                     looked at (6, 10)
     SF              selectivity: records emitted for each record processed (7)
-    EstimOutput     records it will emit (8, 9)
+    EstimOutput     records it will emit at its new degree (8, 9)
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum
 
-from penstock.model import Topology
-from penstock.performance.regression import Line
+from penstock.model import Sample, Topology
+from penstock.performance.regression import Line, least_squares
+from penstock.performance.windows import received
 
 EXACT = 1e-9
 """Levels are quotients: 0.8000000001 is still 0.8, and 2.0000000001 instances are 2."""
@@ -70,10 +71,15 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is expected of one operator in the next window; `shares` is the part it gets of each parent's output."""
+    """What is expected of one operator in the next window, as it looks by itself.
+
+    `capacity` and `estimated_capacity` are those of its present `degree`; `shares` is the part that it gets of each
+    parent's output.
+    """
 
     received: float
     pending: float
+    degree: int
     capacity: float
     estimated_capacity: float
     selectivity: float
@@ -89,9 +95,44 @@ class Estimate:
         """The activity level at an input, by equations 6 and 10."""
         return input_records / self.estimated_capacity
 
-    def output(self, input_records: float) -> float:
-        """EstimOutput, by equations 8 and 9. Equation 8 multiplies the capacity by the window, as (4) already did."""
-        return min(input_records, self.capacity) * self.selectivity
+    def output(self, input_records: float, degree: int) -> float:
+        """EstimOutput at a degree, by equations 8 and 9.
+
+        Equation 8 limits what is processed by the capacity, multiplied by the window a second time: as it is printed it
+        limits nothing. A limit at the present degree would tell no child more than it sees already, against the
+        purpose of Algorithm 1. Read here: an operator processes what its new degree can.
+        """
+        return min(input_records, self.capacity * degree / self.degree) * self.selectivity
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What one operator gets once the whole graph was looked at; `output` is EstimOutput at the new degree."""
+
+    input: float
+    level: float
+    activity: Activity
+    action: Action
+    degree: int
+    output: float
+
+
+def expected_input(name: str, topology: Topology, window: Sequence[Sample], seconds: float) -> tuple[float, Line]:
+    """Records that an operator will receive in the next window of so many seconds (2), and the trend behind it.
+
+    The trend is that of records per measurement, each as long as the newest.
+    """
+    end, step = window[-1].end, window[-1].seconds
+    trend = least_squares(
+        [sample.end for sample in window],
+        [received(name, topology, sample) * step / sample.seconds for sample in window],
+    )
+    return estimated_received(trend, [end + (k + 1) * step for k in range(measurements_in(seconds, step))]), trend
+
+
+def measurements_in(seconds: float, step: float) -> int:
+    """How many measurements of `step` seconds a window has; at least one."""
+    return max(1, round(seconds / step))
 
 
 def estimated_received(trend: Line, timestamps: Iterable[float]) -> float:
@@ -128,28 +169,31 @@ def estimated_capacity(capacities: Sequence[float]) -> float:
     return last + min(max(covariance / deviation, -last / 2), last / 2)
 
 
-def consistent_inputs(
+def sized(
     topology: Topology, estimates: Mapping[str, Estimate], low: float, high: float, combine: str
-) -> dict[str, float]:
-    """Algorithm 1: what each operator will have to process once its parents are looked at.
+) -> dict[str, Sizing]:
+    """Every operator sized for its own estimate and for what its parents will send it (Algorithm 1, 10, 11, Table I).
 
     Parents come before children; a breadth-first walk from the sources guarantees that only where all paths to an
-    operator are equally long. An operator with a critical parent combines its own estimate with the sum of what all its
-    parents will emit; the others keep theirs. A parent counts as critical by its estimate as it stands then,
-    combined or not: so a burst at the source reaches every operator downstream, even where back-pressure hides
-    from them what is coming.
+    operator are equally long. The level (10) always combines the operator's own estimate with the output of all its
+    parents. Algorithm 1 goes further where a parent is critical at local scale: there the combined estimate replaces
+    the operator's own, so that its children hear of it too. A source has nobody to contradict it.
     """
-    inputs: dict[str, float] = {}
-    critical: set[str] = set()
+    critical = {name for name, own in estimates.items() if own.level(own.input) > 1.0 + EXACT}
+    result: dict[str, Sizing] = {}
     for name in topology.order:
         own, parents = estimates[name], topology.parents[name]
-        inputs[name] = own.input
-        if not critical.isdisjoint(parents):
-            emitted = sum(estimates[p].output(inputs[p]) * own.shares[p] for p in parents)
-            inputs[name] = COMBINE[combine](own.input, emitted)
-        if Activity.of(own.level(inputs[name]), low, high) is Activity.CRITICAL:
-            critical.add(name)
-    return inputs
+        combined = own.input
+        if parents:
+            emitted = fsum(result[parent].output * own.shares[parent] for parent in parents)
+            combined = COMBINE[combine](own.input, emitted)
+        level = own.level(combined)
+        activity = Activity.of(level, low, high)
+        action = Action.of(activity, own.increasing)
+        degree = topology.clamp(name, new_degree(own.degree, level, activity, action))
+        consistent = own.input if critical.isdisjoint(parents) else combined
+        result[name] = Sizing(combined, level, activity, action, degree, own.output(consistent, degree))
+    return result
 
 
 def new_degree(degree: int, level: float, activity: Activity, action: Action) -> int:

@@ -6,8 +6,8 @@ Glossary (PSPS, equation 5 and Algorithm 1):
     step  et_i / td: what one event adds to the utilisation of its replica
     turn  the replica whose turn it is once all are full and events go round in a ring
 
-This is the algorithm as it is written, event by event. The simulator routes all records of a step together, and its
-tests compare that with this.
+This is the algorithm as it is written, event by event. The simulator routes all records of a step together by the same
+rule (`Grouping.UTILISATION`), and its tests compare that with this.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ the instances that already have a place, so a change moves nothing that need not
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,26 +52,34 @@ def room(workers: Iterable[Worker], topology: Topology, placement: Placement) ->
 
 
 def best_fit(
-    topology: Topology, parallelism: Mapping[str, int], workers: Sequence[Worker], keep: Placement | None = None
+    topology: Topology,
+    parallelism: Mapping[str, int],
+    workers: Sequence[Worker],
+    keep: Placement | None = None,
+    *,
+    used_first: bool = True,
 ) -> Placement:
     """Fill as few workers as possible.
 
-    A new instance goes to the worker it fits on that then has the least room left, one already in use before an
-    idle one. Where it fits nowhere, the worker with the most room takes it: `room` then shows what is over-committed.
-    An instance to be removed is released from the worker with the most room.
+    A new instance goes to the worker it fits on that then has the least room left; with `used_first`, to one already
+    in use before an idle one. A worker with slots takes no more instances of one operator than it has slots. Where an
+    instance fits nowhere, the worker with the most room takes it: `room` then shows what is over-committed. An
+    instance to be removed is released from the worker with the most room.
 
     >>> job = Topology((Operator("split"), Operator("count")), (("split", "count"),))
     >>> best_fit(job, {"split": 1, "count": 2}, [Worker("a", 2), Worker("b", 2)])
     FrozenMap({'split': ('a',), 'count': ('a', 'b')})
     """
     size = _sizes(workers)
+    slots = {worker.name: math.inf if worker.slots is None else worker.slots for worker in workers}
 
     def fitting(state: _State, operator: Operator) -> str:
         left = {worker: state.free[worker].without(operator) for worker in state.free}
-        fits = [worker for worker in left if not left[worker].overcommitted]
+        open_ = [worker for worker in left if state.instances[worker, operator.name] < slots[worker]]
+        fits = [worker for worker in open_ if not left[worker].overcommitted]
         if not fits:
-            return max(left, key=lambda worker: size(left[worker]))
-        return min(fits, key=lambda worker: (not state.load[worker], size(left[worker])))
+            return max(open_ or left, key=lambda worker: size(left[worker]))
+        return min(fits, key=lambda worker: (used_first and not state.load[worker], size(left[worker])))
 
     def roomiest(state: _State, hosts: Iterable[str]) -> str:
         return max(hosts, key=lambda worker: size(state.free[worker]))
@@ -97,7 +106,14 @@ def round_robin(
     return _place(topology, parallelism, workers, keep, emptiest, fullest)
 
 
-def placed(observation: Observation, target: Plan, *, afresh: bool = False, cpu_overcommit: float = 1.0) -> Plan:
+def placed(
+    observation: Observation,
+    target: Plan,
+    *,
+    afresh: bool = False,
+    cpu_overcommit: float = 1.0,
+    used_first: bool = True,
+) -> Plan:
     """A target plan with its instances placed by best fit, where the cluster reports its workers.
 
     A plan that changes no parallelism stays as it is: to move instances for tidiness alone costs more than it brings.
@@ -109,19 +125,22 @@ def placed(observation: Observation, target: Plan, *, afresh: bool = False, cpu_
         return target
     keep = None if afresh else observation.plan.placement
     workers = [replace(worker, cores=worker.cores * cpu_overcommit) for worker in observation.workers]
-    return replace(target, placement=best_fit(observation.topology, target.parallelism, workers, keep))
+    placement = best_fit(observation.topology, target.parallelism, workers, keep, used_first=used_first)
+    return replace(target, placement=placement)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is free on each worker and how many instances run there, kept up to date while placing."""
+    """What is free on each worker and how many instances run there, in all and by operator, while placing."""
 
     free: dict[str, Room]
     load: dict[str, int]
+    instances: Counter[tuple[str, str]]
 
     def change(self, worker: str, operator: Operator, instances: int) -> None:
         self.free[worker] = self.free[worker].without(operator, instances)
         self.load[worker] += instances
+        self.instances[worker, operator.name] += instances
 
 
 def _place(
@@ -134,7 +153,7 @@ def _place(
 ) -> Placement:
     if not workers:
         raise InvalidValueError("workers", "must not be empty")
-    state = _State(room(workers, topology, {}), {worker.name: 0 for worker in workers})
+    state = _State(room(workers, topology, {}), {worker.name: 0 for worker in workers}, Counter())
     # The instances of a worker that is gone are gone with it.
     here = {name: [w for w in (keep or {}).get(name, ()) if w in state.free] for name in parallelism}
     for name, places in here.items():

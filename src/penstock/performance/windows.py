@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from penstock.model import MissingFigureError, OperatorSample, Sample, Topology
+from penstock.model import MissingFigureError, Observation, OperatorSample, Sample, Topology
+
+ROUNDING = 1e-6
+"""Two readings of the same moment may differ by this many seconds."""
+
+
+def last_window(observation: Observation, seconds: float, may_miss: int = 0) -> tuple[Sample, ...]:
+    """The samples of the last `seconds` under the plan in force; none while more than `may_miss` of them are missing.
+
+    A sample may be longer than the window; then it is the window.
+    """
+    latest, change = observation.latest, observation.last_change
+    start = latest.end - max(seconds, latest.seconds)
+    if change is not None:
+        start = max(start, change.t)
+    window = observation.since(start - ROUNDING)
+    covered, longest = sum(sample.seconds for sample in window), max((s.seconds for s in window), default=0.0)
+    return window if window and covered >= seconds - may_miss * longest - ROUNDING else ()
 
 
 def windows(samples: Sequence[Sample], seconds: float) -> tuple[Sample, ...]:
     """The samples in windows of `seconds`, counted back from the newest end; oldest first, without empty ones."""
     groups: dict[int, list[Sample]] = {}
     for sample in samples:
-        # A microsecond is more than rounding and less than any window: a boundary stays on its own side.
-        groups.setdefault(int((samples[-1].end - sample.end + 1e-6) // seconds), []).append(sample)
+        # The rounding is less than any window: a boundary stays on its own side.
+        groups.setdefault(int((samples[-1].end - sample.end + ROUNDING) // seconds), []).append(sample)
     return tuple(merged(groups[age]) for age in sorted(groups, reverse=True))
 
 

@@ -16,15 +16,17 @@ class Policy(Protocol):
     """A pure function from what was observed to a decision.
 
     `name` is the file's name; `source` says which paper and equations it follows; `measurements` is how many
-    samples it needs of each decision interval; `actuation` is how the policy's own system changes a job, where its
-    paper says so: "live", "restart" (queues survive) or "lossy_restart" (queues are lost). One that keeps a reserve
-    may say how busy it lets instances be, as `utilisation`: see `busy_up_to`. `takes_care_of` names the guards whose
-    work the policy does itself: they are left out unless a user gives options for them.
+    samples it needs of each decision interval; with `decides_with_every_measurement` it decides with each of them, and
+    not only with the last; `actuation` is how the policy's own system changes a job, where its paper says so: "live",
+    "restart" (queues survive) or "lossy_restart" (queues are lost). One that keeps a reserve may say how busy it lets
+    instances be, as `utilisation`: see `busy_up_to`. `takes_care_of` names the guards whose work the policy does
+    itself: they are left out unless a user gives options for them.
     """
 
     name: ClassVar[str]
     source: ClassVar[str] = ""
     measurements: ClassVar[int] = 1
+    decides_with_every_measurement: ClassVar[bool] = False
     actuation: ClassVar[str | None] = None
     takes_care_of: ClassVar[tuple[str, ...]] = ()
 

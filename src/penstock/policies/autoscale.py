@@ -11,24 +11,18 @@ from penstock.model.errors import check_choice, check_number, check_whole
 from penstock.model.options import option
 from penstock.performance.activity import (
     COMBINE,
-    Action,
-    Activity,
     Estimate,
     capacity,
-    consistent_inputs,
     estimated_capacity,
-    estimated_received,
-    new_degree,
+    expected_input,
+    measurements_in,
+    sized,
 )
 from penstock.performance.placement import placed
-from penstock.performance.regression import least_squares
 from penstock.performance.true_rates import TrueRates, true_rates
 from penstock.performance.waiting import waiting_records
-from penstock.performance.windows import received, windows
+from penstock.performance.windows import last_window, windows
 from penstock.policies import Policy
-
-ROUNDING = 1e-6
-"""Two readings of the same moment may differ by this many seconds."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +30,22 @@ class Autoscale(Policy):
     """Scales out before an operator congests and in when its capacity lies idle.
 
     The local activity level sets the input expected of the next window beside the capacity; the global one also
-    looks at what critical parents will emit. Where the cluster reports its workers, each change packs all instances
-    anew onto as few of them as their claims allow: a rebalance restarts every one of them in any case.
+    looks at what the parents will emit. It decides with every measurement, over a window that slides. After a change
+    it waits until all but one of a window's measurements were made under the new plan, as its authors' code does.
+    Where the cluster reports its workers, each change packs all instances anew onto as few of them as their claims and
+    the workers' slots allow: a rebalance restarts every one of them in any case.
     """
 
     name: ClassVar[str] = "autoscale"
     source: ClassVar[str] = "AUTOSCALE (2017): equations 1 to 11, Algorithm 1, Table I"
     measurements: ClassVar[int] = 6
+    decides_with_every_measurement: ClassVar[bool] = True
     actuation: ClassVar[str | None] = "restart"
 
     window_seconds: float = option(60.0, "length of a window: what is regressed, and how far ahead is looked", "s")
-    grace_seconds: float = option(10.0, "how long after a change measurements are ignored", "s")
+    may_miss: int = option(
+        1, "how many measurements of a window may be missing, as after a change, for it to count", "measurements"
+    )
     low: float = option(0.3, "activity level up to which an operator is underused", "ratio")
     high: float = option(0.8, "activity level above which it is nearly full", "ratio")
     combine: str = option("max", "own estimate or parents' output: max keeps up for certain, min saves resources")
@@ -55,7 +54,7 @@ class Autoscale(Policy):
 
     def __post_init__(self) -> None:
         check_number("window_seconds", self.window_seconds, 1e-3)
-        check_number("grace_seconds", self.grace_seconds)
+        check_whole("may_miss", self.may_miss)
         check_number("low", self.low)
         if not self.low <= self.high <= 1.0:
             raise InvalidValueError("high", f"must be between low ({self.low:g}) and 1, not {self.high!r}")
@@ -65,54 +64,37 @@ class Autoscale(Policy):
 
     def decide(self, observation: Observation) -> Decision:
         topology, plan = observation.topology, observation.plan
-        window = self._window(observation)
+        window = last_window(observation, self.window_seconds, self.may_miss)
         if not window:
-            text = f"nothing was measured yet after the grace period of {self.grace_seconds:g} s"
+            text = f"too little of a window of {self.window_seconds:g} s has been measured under this plan"
             return Decision.hold(plan, ReasonCode.WARMING_UP, text)
         estimates = self._estimates(observation, window)
-        inputs = consistent_inputs(topology, estimates, self.low, self.high, self.combine)
-        levels = {name: estimates[name].level(inputs[name]) for name in topology.names}
-        activities = {name: Activity.of(levels[name], self.low, self.high) for name in topology.names}
-        actions = {name: Action.of(activities[name], estimates[name].increasing) for name in topology.names}
-        degrees = {name: new_degree(plan[name], levels[name], activities[name], actions[name]) for name in levels}
-        within = {name: topology.clamp(name, k) for name, k in degrees.items()}
-        busiest = max(topology.names, key=lambda name: levels[name])
+        operators = sized(topology, estimates, self.low, self.high, self.combine)
+        busiest = max(topology.names, key=lambda name: operators[name].level)
+        target = plan.changed({name: operators[name].degree for name in topology.names})
         return Decision.move(
             plan,
-            placed(observation, plan.changed(within), afresh=True, cpu_overcommit=self.cpu_overcommit),
-            f"{busiest} is the most active: {levels[busiest]:.0%} of its capacity in the next window "
-            f"({activities[busiest]}, {'increasing' if estimates[busiest].increasing else 'not increasing'})",
+            placed(observation, target, afresh=True, cpu_overcommit=self.cpu_overcommit),
+            f"{busiest} is the most active: {operators[busiest].level:.0%} of its capacity in the next window "
+            f"({operators[busiest].activity}, {'' if estimates[busiest].increasing else 'not '}increasing)",
             figures={
                 **_local_figures(estimates),
-                "EstimOutput": {name: estimates[name].output(inputs[name]) for name in topology.names},
-                "GlobalInput": inputs,
-                "GAL": levels,
-                "activity": {name: str(activity) for name, activity in activities.items()},
-                "action": {name: str(action) for name, action in actions.items()},
-                "degree": degrees,
+                "EstimOutput": {name: operators[name].output for name in topology.names},
+                "GlobalInput": {name: operators[name].input for name in topology.names},
+                "GAL": {name: operators[name].level for name in topology.names},
+                "activity": {name: str(operators[name].activity) for name in topology.names},
+                "action": {name: str(operators[name].action) for name in topology.names},
+                "degree": {name: operators[name].degree for name in topology.names},
             },
         )
 
-    def _window(self, observation: Observation) -> tuple[Sample, ...]:
-        """The measurements of the last window, without those before or in the grace period of the last change."""
-        latest, change = observation.latest, observation.last_change
-        start = latest.end - max(self.window_seconds, latest.seconds)  # a measurement may be longer than the window
-        if change is not None:
-            start = max(start, change.t + self.grace_seconds)
-        return observation.since(start - ROUNDING)
-
     def _estimates(self, observation: Observation, window: Sequence[Sample]) -> dict[str, Estimate]:
-        steady = tuple(sample for sample in observation.samples if not self._in_grace(sample, observation))
-        past = windows(steady, self.window_seconds)[-1 - self.earlier_windows :]
+        past = windows(observation.samples, self.window_seconds)[-1 - self.earlier_windows :]
         rates, pending = true_rates(replace(observation, samples=past)), waiting_records(observation)
         return {
             name: self._estimate(name, observation, window, past, rates[name], pending[name])
             for name in observation.topology.names
         }
-
-    def _in_grace(self, sample: Sample, observation: Observation) -> bool:
-        changes = (cycle.t for cycle in observation.history if cycle.changed)
-        return any(t + ROUNDING < sample.end and sample.t < t + self.grace_seconds - ROUNDING for t in changes)
 
     def _estimate(
         self,
@@ -123,19 +105,15 @@ class Autoscale(Policy):
         rates: TrueRates,
         pending: float,
     ) -> Estimate:
-        topology, degree = observation.topology, observation.plan[name]
-        newest, step = window[-1], window[-1].seconds
-        count = max(1, round(self.window_seconds / step))
-        trend = least_squares(
-            [sample.end for sample in window],
-            [received(name, topology, sample) * step / sample.seconds for sample in window],
-        )
+        degree, step = observation.plan[name], window[-1].seconds
+        ahead, trend = expected_input(name, observation.topology, window, self.window_seconds)
         # Earlier windows are taken at the present degree: the degree is known, only the latency has to be estimated.
-        latencies = [1.0 / rate for rate in _processing_rates(name, past)]
-        capacities = [capacity(latency, count * step, degree) for latency in latencies]
+        seconds = measurements_in(self.window_seconds, step) * step
+        capacities = [capacity(1.0 / rate, seconds, degree) for rate in _processing_rates(name, past)]
         return Estimate(
-            received=estimated_received(trend, [newest.end + (k + 1) * step for k in range(count)]),
+            received=ahead,
             pending=pending,
+            degree=degree,
             capacity=capacities[-1],
             estimated_capacity=estimated_capacity(capacities),
             selectivity=rates.selectivity,

@@ -24,6 +24,7 @@ from penstock.model.options import option
 from penstock.performance.true_rates import input_rates, instances
 from penstock.performance.visits import edge_shares, visits
 from penstock.performance.waiting import execution_seconds, waiting_records
+from penstock.performance.windows import windows
 from penstock.policies import Policy
 
 ROUNDING = 1e-12
@@ -36,8 +37,8 @@ class Psps(Policy):
 
     The paper allocates a pool of replicas at the start and only activates or deactivates them, so a change
     costs nothing and the queues survive it: every change is live, and an operator's max is the size of its pool.
-    The newest sample is the paper's interval t. Its lambda_G(t) stands for that of the next interval; predicting
-    it is future work there and an option here.
+    The samples of the last td seconds are the paper's interval t: lambda_G(t) is what came in all of them. It stands
+    for that of the next interval; predicting it is future work there and an option here.
     """
 
     name: ClassVar[str] = "psps"
@@ -63,9 +64,11 @@ class Psps(Policy):
 
     def decide(self, observation: Observation) -> Decision:
         topology, td = observation.topology, self.window_seconds
+        forecast = self._with_forecast(observation)
+        observation = replace(forecast, samples=windows(observation.samples, td))  # one sample is one interval
         et = self._execution_seconds(observation)
         theta = visits(topology, edge_shares(topology, observation.samples))
-        lambda_g = {root: rate * td for root, rate in input_rates(self._with_forecast(observation)).items()}
+        lambda_g = {root: rate * td for root, rate in input_rates(observation).items()}
         received = {  # (2a)
             name: whole_events(sum(lambda_g[root] * share for root, share in theta[name].items()))
             for name in topology.names

@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+
+from penstock.report.judging import Judged, Judgement, Verdict, verdict
 
 Figure = float | str | None
 """A number, words where the paper prints words (a plan, "yes"), or None where there is none."""
 
 
-Judged = tuple[bool | None, str]
-"""Whether a claim holds, None where that cannot be judged, and the measure behind it."""
-
-
-class Judgement(StrEnum):
-    HOLDS = "holds"
-    FAILS = "does not hold"
-    OPEN = "cannot be judged"
-
-
-JUDGEMENTS = {True: Judgement.HOLDS, False: Judgement.FAILS, None: Judgement.OPEN}
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of a table: theirs, ours in the simulator and, in experiments that run there, ours on Spark."""
+    """One figure of a table: theirs, ours in the simulator and, in experiments that run there, ours on Spark.
+
+    `calibrated` says that constants of ours were set from this figure of the paper.
+    """
 
     label: str
     paper: Figure
     ours: Figure
     unit: str = ""
     spark: Figure = None
+    calibrated: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -60,14 +52,18 @@ def _over(figure: Figure, reference: Figure) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says follows from its figures, and whether that follows from ours as well.
-
-    `why` is the measure behind the judgement; for a claim that does not hold, also the likely reason.
-    """
+    """What the paper says follows from its figures, and whether that follows from ours as well."""
 
     text: str
-    judgement: Judgement
-    why: str = ""
+    verdict: Verdict
+
+    @property
+    def judgement(self) -> Judgement:
+        return self.verdict.judgement
+
+    @property
+    def why(self) -> str:
+        return self.verdict.why
 
 
 def near(ours: float, paper: float, within: float, form: str = ".4f") -> Judged:
@@ -139,8 +135,13 @@ class Item:
 
     @classmethod
     def of(
-        cls, title: str, setting: str, rows: Iterable[Row], claims: Mapping[str, Judged], charts: Iterable[Chart] = ()
+        cls,
+        title: str,
+        setting: str,
+        rows: Iterable[Row],
+        claims: Mapping[str, Judged | Verdict],
+        charts: Iterable[Chart] = (),
     ) -> Item:
         """An item whose claims are given by their texts."""
-        judged = (Claim(text, JUDGEMENTS[holds], why) for text, (holds, why) in claims.items())
+        judged = (Claim(text, verdict(found)) for text, found in claims.items())
         return cls(title, setting, tuple(rows), tuple(judged), tuple(charts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from io import BytesIO
 
@@ -10,10 +11,13 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.item import Chart, Figure, Item, Judgement, Row
+from penstock.report.bands import BANDS
+from penstock.report.item import Chart, Claim, Figure, Item, Row
+from penstock.report.judging import Judgement, Whose
 
 SIGNS = {
     Judgement.HOLDS: ("✓", "green"),
+    Judgement.CALIBRATED: ("=", "blue"),
     Judgement.FAILS: ("✗", "red"),
     Judgement.OPEN: ("?", "yellow"),
 }
@@ -43,7 +47,8 @@ def for_terminal(item: Item) -> Group:
     lines = [Text(item.setting, style="dim")]
     for claim in item.claims:
         sign, colour = SIGNS[claim.judgement]
-        lines.append(Text.assemble((f"{sign} ", colour), claim.text, (f" ({claim.why})" if claim.why else "", "dim")))
+        remarks = _remarks(claim)
+        lines.append(Text.assemble((f"{sign} ", colour), claim.text, (f" ({remarks})" if remarks else "", "dim")))
     return Group(table, *lines, "")
 
 
@@ -58,18 +63,58 @@ def for_page(item: Item, pictures: Sequence[str]) -> str:
         lines.append("")
     for claim in item.claims:
         sign, _ = SIGNS[claim.judgement]
-        lines.append(f"- {sign} **{claim.judgement}**: {claim.text}" + (f" ({claim.why})" if claim.why else ""))
+        remarks = _remarks(claim)
+        lines.append(f"- {sign} **{claim.judgement}**: {claim.text}" + (f" ({remarks})" if remarks else ""))
     lines += ["", *(f"![{item.title}]({picture})" for picture in pictures), ""]
     return "\n".join(lines)
 
 
+def _remarks(claim: Claim) -> str:
+    """What stands behind a claim: the band, the measure, what was calibrated, the cause."""
+    found = claim.verdict
+    parts = [found.band.words] if found.band else []
+    parts += [found.why] if found.why else []
+    if found.calibrated:
+        parts.append(f"calibrated: {found.calibrated}")
+    if claim.judgement is Judgement.FAILS:
+        parts.append(f"cause {found.cause}")
+    return "; ".join(parts)
+
+
 def count_line(items: Sequence[Item]) -> str:
-    """How many claims hold, do not, or cannot be judged."""
-    found = [claim.judgement for item in items for claim in item.claims]
-    holds, fails, unjudged = (found.count(judgement) for judgement in SIGNS)
+    """How many claims hold, hold by calibration, do not and by whose cause, or cannot be judged.
+
+    What holds by calibration is no evidence: it is not in the percentage.
+    """
+    claims = [claim for item in items for claim in item.claims]
+    found = [claim.judgement for claim in claims]
+    holds, calibrated, fails, unjudged = (found.count(judgement) for judgement in SIGNS)
     judged = holds + fails
     share = f", {holds / judged:.0%} of those judged" if judged else ""
-    return f"{holds} claims hold{share}; {fails} do not; {unjudged} cannot be judged"
+    causes = Counter(claim.verdict.cause.whose for claim in claims if claim.judgement is Judgement.FAILS)
+    whose = f" (cause {', '.join(f'{whose} {causes[whose]}' for whose in Whose if causes[whose])})" if fails else ""
+    return (
+        f"{holds} claims hold{share}; {calibrated} hold by calibration; {fails} do not{whose}; "
+        f"{unjudged} cannot be judged"
+    )
+
+
+def bands_for_page() -> str:
+    """How near a figure must come to the paper's, as a section of the page."""
+    lines = [
+        "## How figures are judged",
+        "",
+        "A figure agrees with the paper's if it lies in the band of its kind, to both sides. The bands are the same "
+        "for all papers. A figure from which constants of ours were set is marked in the column *calibrated*: a claim "
+        "that rests on it holds by calibration, which is no evidence, and is counted apart. A claim without a number "
+        "(more, fewer, earlier) is judged by its direction.",
+        "",
+        "| kind of figure | what it covers | band |",
+        "|---|---|---|",
+        *(f"| {band.kind} | {band.covers} | {band.words} |" for band in BANDS),
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def picture_name(title: str, number: int) -> str:
@@ -111,15 +156,17 @@ def draw_chart(chart: Chart) -> bytes:
 def _figures(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """The head and the lines of a table; figures of Spark, if there are any, are beside the simulator's."""
     if all(row.spark is None for row in rows):
-        head = ["", "paper", "ours", "ratio", "unit"]
-        return head, [
-            [row.label, figure_text(row.paper), figure_text(row.ours), _ratio(row.ratio), row.unit] for row in rows
+        head = ["", "paper", "ours", "ratio"]
+        lines = [[row.label, figure_text(row.paper), figure_text(row.ours), _ratio(row.ratio)] for row in rows]
+    else:
+        head = ["", "paper", "simulator", "Spark", "Spark / simulator"]
+        lines = [
+            [row.label, *map(figure_text, (row.paper, row.ours, row.spark)), _ratio(row.spark_ratio)] for row in rows
         ]
-    head = ["", "paper", "simulator", "Spark", "Spark / simulator", "unit"]
-    return head, [
-        [row.label, *map(figure_text, (row.paper, row.ours, row.spark)), _ratio(row.spark_ratio), row.unit]
-        for row in rows
-    ]
+    if any(row.calibrated for row in rows):
+        head.append("calibrated")
+        lines = [[*line, "yes" if row.calibrated else ""] for line, row in zip(lines, rows, strict=True)]
+    return [*head, "unit"], [[*line, row.unit] for line, row in zip(lines, rows, strict=True)]
 
 
 def _ratio(ratio: float | None) -> str:

@@ -68,15 +68,20 @@ class Simulation(Steering):
         )
 
     def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
-        """Run to the end of the trace, one cycle every `interval`, or until `stopped` says so after one."""
-        job, policy, interval = self.workload.job, self.chosen_policy(), self.interval_seconds
+        """Run to the end of the trace, one cycle every `interval`, or until `stopped` says so after one.
+
+        A policy that decides with every measurement has a cycle for each of them.
+        """
+        job, policy = self.workload.job, self.chosen_policy()
         # A policy from outside may be any class with a name and a way to decide.
         own_way, measurements = getattr(policy, "actuation", None), getattr(policy, "measurements", 1)
+        decisions = measurements if getattr(policy, "decides_with_every_measurement", False) else 1
+        every = max(self.interval_seconds / decisions, self.step_seconds)
         change = self.change or (None if own_way is None else Change(own_way))
         cluster = replace(self, change=change).cluster(self.seed, measurements)
         store = open_store(self.store, job=f"{self.workload.name} {policy.name} {self.seed}")
         loop = assemble(
-            self,
+            replace(self, interval=timedelta(seconds=every)),
             topology=job.topology,
             slo=self.workload.slo,
             monitor=cluster,
@@ -92,7 +97,7 @@ class Simulation(Steering):
         decision_ms: list[float] = []
         try:
             while not (cluster.over or stopped()):
-                cluster.advance(interval)
+                cluster.advance(every)
                 watch = Stopwatch()
                 cycle = loop.run_once()
                 decision_ms.append(watch.lap_ms())

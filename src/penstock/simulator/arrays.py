@@ -2,11 +2,12 @@
 
 n, e, w, r   operators, edges, workers, roots
 m            the largest parallelism of any operator
-l            steps until a record times out
+l            steps until a record has surely timed out
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
@@ -20,8 +21,8 @@ Ints = npt.NDArray[np.int64]
 
 T = TypeVar("T")
 
-GROUPINGS = (Grouping.BALANCED, Grouping.SHUFFLE, Grouping.KEYED)
-BALANCED, SHUFFLE, KEYED = range(3)
+GROUPINGS = (Grouping.BALANCED, Grouping.SHUFFLE, Grouping.KEYED, Grouping.UTILISATION)
+BALANCED, SHUFFLE, KEYED, UTILISATION = range(4)
 OVERFLOWS = (Overflow.BACK_PRESSURE, Overflow.REPLAY, Overflow.DROP)
 BACK_PRESSURE, REPLAY, DROP = range(3)
 
@@ -52,12 +53,14 @@ class Network(NamedTuple):
     grouping: Ints  # (n,)
     cpu: Floats  # (n,) cores that a busy instance uses
     visits: Floats  # (n,) records that reach an operator for each one that enters the job
-    home: Ints  # (n,) the root (0 .. r - 1) that replays a record which timed out here
+    home: Ints  # (n,) the parent by which a record that timed out here is traced to its source; -1 at a root
+    home_visits: Floats  # (n,) records that reach an operator for each one that enters at that source
     cores: Floats  # (w,)
     leaf_visits: float  # records that leave the job for each one that enters
     overflow: int
     queue_records: float
     timeout: float  # seconds; inf means never
+    grouping_seconds: float  # of the interval for grouping by utilisation; 0 where no operator has it
     network_delay: float  # seconds
     batch_seconds: float
     batch_overhead: float
@@ -84,8 +87,15 @@ class State(NamedTuple):
     wait: Annotated[Floats, "n"]  # mean stochastic wait, seconds
     age: Annotated[Floats, "n", 3]  # mean age on arrival, seconds: inside the job, its random part, in the source
     owed: Annotated[Floats, "r"]  # part of a record still to be replayed
-    unacknowledged: Annotated[Ints, "r", "l"]  # records that timed out, by step, until the source replays them
-    unacknowledged_at: Annotated[Ints, 1]  # the entry of the present step
+    replays: Annotated[Ints, "r"]  # records that failed in the last step, which the source sends again in the next one
+    entry: Annotated[Ints, 1]  # the entry of the present step where something is kept by step
+    arrived: Annotated[Ints, "n", "m"]  # records that ever came to each instance, where records may time out
+    arrived_by: Annotated[Ints, "n", "m", "l"]  # the same at the end of each of the last steps
+    entered: Annotated[Floats, "n", "l"]  # when the records that came in each of these steps entered the job
+    late: Annotated[Ints, "n"]  # the newest entry whose records are late by now, those before it included
+    given: Annotated[Ints, "n", "m"]  # utilisation in records: processed in the last interval, and given in this one
+    worked: Annotated[Ints, "n", "m"]  # records that each instance processed in this interval
+    interval: Annotated[Floats, 1]  # seconds of this interval that have passed
     backlog: Annotated[Ints, "r"]  # records in the source
     cohort_count: Annotated[Ints, "r", COHORTS]  # the backlog by age, oldest at cohort_first
     cohort_time: Annotated[Floats, "r", COHORTS]  # mean creation time
@@ -108,6 +118,8 @@ class Scratch(NamedTuple):
     ages: Annotated[Floats, "n", 3]  # sums of which State.age holds the means
     runnable: Annotated[Floats, "w"]  # cores asked for
     pushed: Annotated[Ints, "r"]  # records of this step that are in the source already
+    before: Annotated[Ints, "m"]  # what an instance had before it was given records, or processed them
+    failed: Annotated[Floats, "n"]  # source records that timed out here or further down in this step
 
 
 class Tally(NamedTuple):
@@ -153,12 +165,19 @@ def network_of(job: Job) -> Network:
         return np.array([missing if value is None else value * scale for value in values], dtype=np.float64)
 
     roots = [index[name] for name in topology.roots]
-    visits, home = np.zeros(len(order)), np.zeros(len(order), dtype=np.int64)
-    for r, i in enumerate(roots):
-        visits[i], home[i] = 1.0 / len(roots), r
+    visits, home = np.zeros(len(order)), np.full(len(order), -1, dtype=np.int64)
+    visits[roots] = 1.0 / len(roots)
+    by_root = np.zeros((len(roots), len(order)))
+    by_root[range(len(roots)), roots] = 1.0
     for (p, c), share in zip(edges, selectivity, strict=True):
         visits[c] += visits[p] * share
-        home[c] = home[p]
+        by_root[:, c] += by_root[:, p] * share
+        home[c] = p
+    source = list(range(len(order)))  # of each operator, the root that it is traced to
+    for i in range(len(order)):
+        source[i] = i if home[i] < 0 else source[home[i]]
+    home_visits = np.array([by_root[roots.index(root), i] for i, root in enumerate(source)])
+    grouping = np.array([GROUPINGS.index(job.behaviours[name].grouping) for name in order], dtype=np.int64)
     return Network(
         root=np.array(roots, dtype=np.int64),
         edge_parent=parent,
@@ -173,15 +192,17 @@ def network_of(job: Job) -> Network:
         hop=column("hop_ms", 1e-3),
         channel=column("channel_ms", 1e-3),
         rate_cap=column("rate_cap", missing=np.inf),
-        grouping=np.array([GROUPINGS.index(job.behaviours[name].grouping) for name in order], dtype=np.int64),
+        grouping=grouping,
         cpu=np.array([_cores_at_work(job, name) for name in order], dtype=np.float64),
         visits=visits,
         home=home,
+        home_visits=home_visits,
         cores=np.array([worker.cores for worker in job.workers], dtype=np.float64),
         leaf_visits=float(sum(visits[index[name]] for name in topology.leaves)),
         overflow=OVERFLOWS.index(engine.overflow),
         queue_records=float(engine.queue_records),
         timeout=np.inf if engine.timeout_seconds is None else engine.timeout_seconds,
+        grouping_seconds=engine.grouping_seconds if (grouping == UTILISATION).any() else 0.0,
         network_delay=engine.network_ms * 1e-3,
         batch_seconds=engine.batch_seconds,
         batch_overhead=engine.batch_overhead_seconds,
@@ -226,7 +247,7 @@ def zeros(kind: type[T], network: Network, m: int = 1, dt: float = 1.0) -> T:
     """A state, scratch or tally in which every array has the shape of its annotation and is filled with 0."""
     sizes = {
         "n": len(network.service), "e": len(network.edge_parent), "w": len(network.cores), "r": len(network.root),
-        "m": m, "l": max(1, round(network.timeout / dt)) if network.timeout < np.inf else 1,
+        "m": m, "l": math.ceil(network.timeout / dt) + 2 if network.timeout < np.inf else 1,
     }  # fmt: skip
     arrays = []
     for hint in get_type_hints(kind, include_extras=True).values():

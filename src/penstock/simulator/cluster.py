@@ -63,6 +63,7 @@ class SimulatedCluster:
         self._steps = 0
         self._down_until = 0.0
         self._settles_at = 0.0
+        self._lost_in_changes = 0  # since the last measurement
         self._random = np.random.default_rng(seed)
         self._network = network_of(job)
         self._run = concurrent.run if job.engine.execution is Execution.CONCURRENT else sequential.run
@@ -124,7 +125,9 @@ class SimulatedCluster:
         if silence or self.change is not Change.LIVE:
             self._down_until = self._t + silence
         if self.change is Change.LOSSY_RESTART:
-            np.add(self.total.dropped, self.state.queue.sum(axis=1), out=self.total.dropped)
+            lost = self.state.queue.sum(axis=1)
+            np.add(self.total.dropped, lost, out=self.total.dropped)
+            self._lost_in_changes += int(lost.sum())
             self.state.queue.fill(0)
         self._settles_at = max(self._down_until, self._t)
         self._plan, self._layout = plan, self._lay_out(plan)
@@ -225,6 +228,7 @@ class SimulatedCluster:
                 records_from={topology.order[network.edge_parent[e]]: sent[e] for e in edges} or None,
             )
         offered = (window.offered / seconds).tolist()
+        dropped, self._lost_in_changes = int(window.dropped.sum()) + self._lost_in_changes, 0
         left = float(window.left[0])
         completed = left / network.leaf_visits if network.leaf_visits else float(window.taken.sum())
         return Sample(
@@ -236,7 +240,7 @@ class SimulatedCluster:
             backlog=int(self.state.backlog.sum()),
             processing_latency_ms=summarise(window.processing, left, float(window.left[1])),
             event_latency_ms=summarise(window.event, left, float(window.left[2])),
-            dropped=int(window.dropped.sum()),
+            dropped=dropped,
             batches=self._batches(),
             executors=self._plan.executors if self._pool is None else self._pool.serving,
             warm_up=began < self._settles_at - 1e-9,
@@ -253,14 +257,27 @@ class SimulatedCluster:
     def _hand_over(self) -> None:
         """Give the queues to the new instances. After a restart all records are shared evenly. In a live change old
         instances keep their queues, and only the orphaned records of removed instances are shared."""
+        state = self.state
         for i, k in enumerate(self._layout.parallelism.tolist()):
-            queue = self.state.queue[i]
-            orphaned = queue[k:] if self.change is Change.LIVE else queue
-            waiting = int(orphaned.sum())
-            orphaned.fill(0)
+            queue = state.queue[i]
+            older = self._waiting_since(i)
+            orphaned = slice(k if self.change is Change.LIVE else 0, None)
+            waiting, waiting_older = int(queue[orphaned].sum()), older[orphaned].sum(axis=0)
+            queue[orphaned] = 0
+            older[orphaned] = 0
             queue[:k] += waiting // k
             queue[: waiting % k] += 1
-            self.state.credit[i].fill(0.0)
+            older[:k] += waiting_older // k  # of an odd one, the last instance knows no age but the newest
+            state.arrived_by[i] = (state.arrived[i] - queue)[:, None] + older
+            state.credit[i].fill(0.0)
+            state.given[i, k:] = 0
+            state.worked[i, k:] = 0
+
+    def _waiting_since(self, i: int) -> Ints:
+        """How many records that came up to each of the last steps still wait in front of each instance."""
+        later = self.state.arrived[i][:, None] - self.state.arrived_by[i]
+        waiting: Ints = np.maximum(0, self.state.queue[i][:, None] - later)
+        return waiting
 
     @property
     def leaf_visits(self) -> float:

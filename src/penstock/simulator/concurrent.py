@@ -21,6 +21,7 @@ from penstock.simulator.arrays import (
     DROP,
     KEYED,
     REPLAY,
+    UTILISATION,
     Arrays,
     Floats,
     Ints,
@@ -47,7 +48,7 @@ def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, 
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0
-        _replay(network, state, tally, now)
+        _begin_step(network, state, tally, now, dt)
         for root in range(len(network.root)):
             push(state, root, arrivals[step, root], now + dt / 2)
             tally.offered[root] += arrivals[step, root]
@@ -58,7 +59,7 @@ def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, 
             _allow(network, layout, state, scratch)
             left, late = _flow(network, layout, state, tally, scratch, now + dt, dt, targets)
             _share_cores(network, layout, state, scratch, dt)
-            _expire(network, layout, state, tally, scratch)
+            _expire(network, layout, state, tally, scratch, now + dt)
         behind = total(state.backlog) > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
@@ -67,15 +68,30 @@ def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, 
 
 
 @compiled
-def _replay(network: Network, state: State, tally: Tally, now: float) -> None:
-    """Replay the records that have been unacknowledged for the length of the time-out."""
-    state.unacknowledged_at[0] = (state.unacknowledged_at[0] + 1) % state.unacknowledged.shape[1]
-    for root in range(len(network.root)):
-        again = state.unacknowledged[root, state.unacknowledged_at[0]]
-        if again > 0:
-            push(state, root, again, now - network.timeout)
-            tally.replayed[0] += again
-            state.unacknowledged[root, state.unacknowledged_at[0]] = 0
+def _begin_step(network: Network, state: State, tally: Tally, now: float, dt: float) -> None:
+    """Replay what failed, and turn to the next entry of what is kept by step and the next interval of grouping."""
+    if network.timeout < np.inf:
+        for root in range(len(network.root)):
+            push(state, root, state.replays[root], now - network.timeout)
+            tally.replayed[0] += state.replays[root]
+            state.replays[root] = 0
+        last, entries = state.entry[0], state.entered.shape[1]
+        entry = (last + 1) % entries
+        state.entry[0] = entry
+        for i in range(len(network.service)):
+            state.entered[i, entry] = state.entered[i, last]
+            for j in range(state.arrived.shape[1]):
+                state.arrived_by[i, j, entry] = state.arrived[i, j]
+            if state.late[i] == entry:  # the oldest that is kept comes next, and is late by its age alone
+                state.late[i] = (entry + 1) % entries
+    if network.grouping_seconds > 0.0:
+        if state.interval[0] >= network.grouping_seconds - dt / 2:
+            for i in range(len(network.service)):
+                for j in range(state.given.shape[1]):
+                    state.given[i, j] = state.worked[i, j]
+                    state.worked[i, j] = 0
+            state.interval[0] = 0.0
+        state.interval[0] += dt
 
 
 @compiled
@@ -167,6 +183,8 @@ def _flow(
     busy_seconds, sojourns = tally.busy, tally.sojourn
     totals, processing, event = tally.left, tally.processing, tally.event
     parallelism, weight, remote = layout.parallelism, layout.weight, layout.remote
+    before, entry = scratch.before, state.entry[0]
+    expires = network.timeout < np.inf and overflow != BACK_PRESSURE
     incoming[:] = 0
     ages[:] = 0.0
     left, late = 0.0, False
@@ -183,15 +201,33 @@ def _flow(
         if incoming[i] > 0:
             for part in range(3):
                 age[i, part] = ages[i, part] / incoming[i]
-            turn[i] = _route(queue[i, :k], incoming[i], grouping[i], weight[i], turn[i])
+            if expires:
+                _copy(queue[i, :k], before)
+            if grouping[i] == UTILISATION:
+                full = int(network.grouping_seconds / service[i])
+                turn[i] = _balance(queue[i, :k], state.given[i, :k], incoming[i], full, turn[i])
+            else:
+                turn[i] = _route(queue[i, :k], incoming[i], grouping[i], weight[i], turn[i])
             received[i] += incoming[i]
+            if expires:
+                state.entered[i, entry] = now - dt / 2 - age[i, 0]
+                for j in range(k):
+                    state.arrived[i, j] += queue[i, j] - before[j]
+                    state.arrived_by[i, j, entry] = state.arrived[i, j]
         room = UNLIMITED
         for edge in range(first_out[i], first_out[i + 1]):
             if selectivity[edge] > 0.0:
                 child = edge_child[edge]
                 claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, i)
                 room = min(room, _passing(allowance[child], claim, selectivity[edge]))
+        if grouping[i] == UTILISATION:
+            _copy(queue[i, :k], before)
         done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], room, dt)
+        if grouping[i] == UTILISATION:
+            for j in range(k):
+                state.worked[i, j] += before[j] - queue[i, j]
+        if expires:
+            queued = min(queued, max(0.0, network.timeout - age[i, 0]))  # who waits longer fails
         for j in range(k):
             busy_seconds[i] += busy[i, j]
         processed[i] += done
@@ -234,6 +270,12 @@ def _flow(
 
 
 @compiled
+def _copy(values: Ints, to: Ints) -> None:
+    for j in range(len(values)):
+        to[j] = values[j]
+
+
+@compiled
 def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) -> int:
     """Give records to the instances of an operator; returns the instance that gets the next odd one."""
     k = len(queue)
@@ -253,8 +295,30 @@ def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) ->
 
 
 @compiled
+def _balance(queue: Ints, given: Ints, count: int, full: int, turn: int) -> int:
+    """Give each record to the least utilised instance: PSPS's Algorithm 1 for all records of a step together.
+
+    `given` is their utilisation in records, and `full` what is 1. Once all are full they take turns.
+    """
+    k = len(queue)
+    room = 0
+    for j in range(k):
+        room += max(0, full - given[j])
+        queue[j] -= given[j]  # for now, so that what is added to the one can be told for the other
+    first = min(count, room)
+    if first > 0:
+        turn = _fill(given, first, turn)
+    rest = count - first
+    for j in range(k):
+        queue[j] += given[j] + rest // k
+    for odd in range(rest % k):
+        queue[(turn + odd) % k] += 1
+    return (turn + rest % k) % k
+
+
+@compiled
 def _fill(queue: Ints, count: int, turn: int) -> int:
-    """Give each record to the instance with the shortest queue: PSPS's Algorithm 1 for all records of a step together.
+    """Give each record to the instance with the shortest queue.
 
     The shortest queues end at one level, like water over an uneven floor; longer ones are unchanged.
     """
@@ -318,6 +382,10 @@ def steady_wait(k: int, rate: float, service: float, grouping: int, weight: Floa
         blocked = _erlang_b(k, rho * k)
         wait = blocked / (1.0 - rho * (1.0 - blocked)) * service / (k * (1.0 - rho))
         return wait, service / (k * (1.0 - math.sqrt(rho)) ** 2)
+    if grouping == UTILISATION:  # records go round: each instance gets every k-th, which halves the chance in arrivals
+        rho = min(rate * service / k, NEARLY_FULL)
+        wait = rho * service / (1.0 - rho) * (1.0 + 1.0 / k) / 2.0
+        return wait, service / (1.0 - math.sqrt(rho)) ** 2
     wait, slowest = 0.0, 0.0
     for j in range(k):  # one queue for each instance: M/M/1
         share = weight[j] if grouping == KEYED else 1.0 / k
@@ -356,24 +424,50 @@ def _share_cores(network: Network, layout: Layout, state: State, scratch: Scratc
 
 
 @compiled
-def _expire(network: Network, layout: Layout, state: State, tally: Tally, scratch: Scratch) -> None:
-    """Remove records that do not fit and records that would time out before they are processed."""
+def _expire(network: Network, layout: Layout, state: State, tally: Tally, scratch: Scratch, now: float) -> None:
+    """Remove records that have been in the job for longer than the time-out, and records that do not fit."""
     if network.overflow == BACK_PRESSURE:
         return
-    queue, seconds = state.queue, scratch.seconds
-    for i in range(len(network.service)):
-        patience = max(0.0, network.timeout - state.age[i, 0])
-        for j in range(layout.parallelism[i]):
-            limit = int(network.queue_records) if network.overflow == DROP else UNLIMITED
-            if patience < np.inf:
-                limit = min(limit, int(patience / seconds[i, j]))
-            lost = queue[i, j] - limit
-            if lost <= 0:
-                continue
-            queue[i, j] = limit
-            tally.dropped[i] += lost
-            if network.overflow == REPLAY:  # the source replays the whole record, however many it had become
-                root = network.home[i]
-                exact = state.owed[root] + lost / max(network.visits[i], 1e-12)
-                state.unacknowledged[root, state.unacknowledged_at[0]] += int(exact)
-                state.owed[root] = exact - int(exact)
+    queue, failed = state.queue, scratch.failed
+    failed[:] = 0.0
+    for i in range(len(network.service) - 1, -1, -1):
+        lost = 0
+        if network.timeout < np.inf:
+            lost += _remove_late(state, i, layout.parallelism[i], now - network.timeout)
+        if network.overflow == DROP:
+            for j in range(layout.parallelism[i]):
+                surplus = max(0, queue[i, j] - int(network.queue_records))
+                queue[i, j] -= surplus
+                state.arrived[i, j] -= surplus  # what does not fit is what came last
+                lost += surplus
+        tally.dropped[i] += lost
+        failed[i] += lost / max(network.home_visits[i], 1e-12)
+        if network.home[i] >= 0:  # branches lose parts of the same records: their source replays a record once
+            failed[network.home[i]] = max(failed[network.home[i]], failed[i])
+    if network.overflow == REPLAY:
+        for root in range(len(network.root)):
+            exact = state.owed[root] + failed[network.root[root]]
+            state.replays[root] = int(exact)
+            state.owed[root] = exact - state.replays[root]
+
+
+@compiled
+def _remove_late(state: State, i: int, k: int, since: float) -> int:
+    """Remove the records of an operator that entered the job before `since`; returns how many.
+
+    Queues are first in, first out. So of the records that came up to some step, those still wait for which there is no
+    room among the ones that came later.
+    """
+    entries, now, late = state.entered.shape[1], state.entry[0], state.late[i]
+    while late != now and state.entered[i, (late + 1) % entries] < since:
+        late = (late + 1) % entries
+    state.late[i] = late
+    if state.entered[i, late] >= since:
+        return 0
+    lost = 0
+    for j in range(k):
+        later = state.arrived[i, j] - state.arrived_by[i, j, late]
+        too_late = max(0, min(state.queue[i, j], state.queue[i, j] - later))
+        state.queue[i, j] -= too_late
+        lost += too_late
+    return lost

@@ -14,7 +14,8 @@ from penstock.performance.placement import round_robin
 class Grouping(StrEnum):
     """Which instance gets the next record."""
 
-    BALANCED = "balanced"  # the least loaded one (PSPS, Algorithm 1): together the instances are one M/M/k queue
+    BALANCED = "balanced"  # the one with the shortest queue: together the instances are one M/M/k queue
+    UTILISATION = "utilisation"  # the one least utilised in this interval (PSPS, equation 5 and Algorithm 1)
     SHUFFLE = "shuffle"  # any one, at random: each instance is an M/M/1 queue
     KEYED = "keyed"  # the one that owns the record's key; keys differ in weight
 
@@ -46,7 +47,7 @@ class Behaviour:
     hop_ms           time to hand a record to this operator
     channel_ms       time added to that for each channel between two instances beyond one per instance
     rate_cap         records per second that an outside system lets through, whatever the parallelism
-    grouping         which instance gets the next record: balanced, shuffle or keyed
+    grouping         which instance gets the next record: balanced, utilisation, shuffle or keyed
     key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0 means equal weights
     busy_cores       cores that an instance at work really uses; None means as many as its operator claims
     state_keys       keys of the state that moves when the parallelism changes; 0 means none
@@ -88,6 +89,7 @@ class Engine:
     change                  how a new plan is put in force: live, restart or lossy_restart
     queue_records           room in front of one instance, for back-pressure and drops
     timeout_seconds         age at which a record inside the job has failed; None means never
+    grouping_seconds        interval in which grouping by utilisation counts what each instance did
     downtime_seconds        how long a restart takes
     network_ms              time between two workers
     slots_per_worker        slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots
@@ -102,6 +104,7 @@ class Engine:
     change: Change = Change.LIVE
     queue_records: int = 10_000
     timeout_seconds: float | None = None
+    grouping_seconds: float = 30.0
     downtime_seconds: float = 0.0
     network_ms: float = 0.0
     slots_per_worker: int | None = None

@@ -6,7 +6,8 @@ import pytest
 
 from penstock.papers.autoscale.runs import seen
 from penstock.papers.catalogue import items
-from penstock.report.item import Item, Judgement
+from penstock.report.item import Item
+from penstock.report.judging import Judgement
 from penstock.report.side_by_side import draw_chart
 
 

@@ -10,7 +10,7 @@ from penstock.papers.autrascale.decision_time import Problem
 from penstock.papers.autrascale.elasticity import PAPER, ending
 from penstock.papers.autrascale.rate_change import ds2_offline
 from penstock.papers.catalogue import items
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 
 FAILS: dict[str, set[int]] = {
     "fig1": set(),

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.papers.autrascale_plus.event_latency import drained
 from penstock.papers.catalogue import items
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 
 FAILS: dict[str, set[int]] = {"fig4": set(), "fig5": set(), "fig7": set()}
 

@@ -7,7 +7,8 @@ import pytest
 from penstock.papers.catalogue import items
 from penstock.papers.dp_stream.fig2 import latencies
 from penstock.papers.dp_stream.table3 import MAE, MRE, RMSE, TABLE_3, Score, independent, predicted, smooth
-from penstock.report.item import Item, Judgement
+from penstock.report.item import Item
+from penstock.report.judging import Judgement
 
 HOLDS, FAILS = Judgement.HOLDS, Judgement.FAILS
 

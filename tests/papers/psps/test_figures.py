@@ -9,7 +9,8 @@ import pytest
 from penstock.model import Cycle, Decision, Mode, Plan, ReasonCode, Sample
 from penstock.papers.catalogue import items
 from penstock.papers.psps.runs import degradation, metrics, psps, storm
-from penstock.report.item import Item, Judgement
+from penstock.report.item import Item
+from penstock.report.judging import Judgement
 from penstock.report.side_by_side import draw_chart
 
 DO_NOT_HOLD = {

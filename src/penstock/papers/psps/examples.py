@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.model import Observation, Operator, OperatorSample, Plan, Sample, Slo, Topology
 from penstock.policies.psps import Psps
-from penstock.report.item import Item, Judged, Row
+from penstock.report.item import Item, Row
+from penstock.report.judging import Judged
 
 
 def table_2() -> Item:

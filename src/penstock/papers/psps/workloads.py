@@ -10,10 +10,10 @@ from penstock.load.curves import constant, fluctuating
 from penstock.load.trace import Trace
 from penstock.model import Operator, Plan, Slo, Topology
 from penstock.runs.workload import ALSO_A_PIPELINE, Workload
-from penstock.simulator.job import Behaviour, Change, Engine, Job, Overflow
+from penstock.simulator.job import Behaviour, Change, Engine, Grouping, Job, Overflow
 
 # From the paper: a queue holds 100,000 events, one older than 30 s has failed, a change wakes replicas up and costs
-# nothing. Derived: a system without a pool that loses its queues in each restart of 4 s, the nearest whole second,
+# nothing, and each event goes to the replica that is least utilised in the interval of 30 s. Derived: a system without a pool that loses its queues in each restart of 4 s, the nearest whole second,
 # loses about the sixth of all events that DABS-Storm lost.
 ENGINE = Engine(
     overflow=Overflow.DROP, change=Change.LIVE, queue_records=100_000, timeout_seconds=30.0, downtime_seconds=4.0
@@ -76,7 +76,10 @@ def _workload(
             topology=Topology(tuple(Operator(each, max=POOL * replicas) for each in names), edges),
             behaviours={
                 each: Behaviour(
-                    service_ms=service_ms[each], selectivity=(selectivity or {}).get(each, 1.0), hop_ms=hop_ms
+                    service_ms=service_ms[each],
+                    selectivity=(selectivity or {}).get(each, 1.0),
+                    hop_ms=hop_ms,
+                    grouping=Grouping.UTILISATION,
                 )
                 for each in names
             },

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.papers.autoscale.spark import fig9
 from penstock.papers.spark.trial import Run
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from spark_trials import Configuration, figure, judgement, story, window
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.papers.autrascale.spark import fig5
 from penstock.papers.spark.trial import Run, plan_of
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from spark_trials import Configuration, cycle, figure, judgement, story, window, windows
 
 ONES, GROWN, LEAST = (1, 1, 1, 1), (1, 2, 6, 5), (1, 1, 3, 2)

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.papers.autrascale_plus.spark import fig11
 from penstock.papers.spark.trial import Run, plan_of
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from spark_trials import Configuration, cycle, figure, judgement, story, window, windows
 
 FEW, MANY = (2, 2, 6, 5), (7, 7, 7, 7)

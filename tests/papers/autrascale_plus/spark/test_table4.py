@@ -6,7 +6,7 @@ import pytest
 
 from penstock.papers.autrascale_plus.spark import table4
 from penstock.papers.spark.trial import Run, plan_of
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from spark_trials import Configuration, cycle, figure, story, window, windows
 
 GROWN = (1, 2, 6, 5)

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.papers.psps.spark import table8
 from penstock.papers.spark.trial import Run, plan_of
-from penstock.report.item import Judgement
+from penstock.report.judging import Judgement
 from spark_trials import Configuration, figure, judgement, story, window
 
 

@@ -16,7 +16,7 @@ from penstock.report.item import Chart, Item, Row
 (JOB,) = JOBS
 MINIMAL, EXPERT = (1, 1, 1), (1, 1, 8)
 WINDOW = 6.0
-OPTIONS = {"window_seconds": WINDOW, "grace_seconds": 1.0}
+OPTIONS = {"window_seconds": WINDOW}
 """A change takes seconds, whatever the scale of time: a window is 6 s here, not a twentieth of a minute."""
 TRIALS = {
     "Storm, minimal": ("storm_default", MINIMAL, {}),
