@@ -11,6 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 JAVA := $(VENV)/java
+TEST_TOOLS := $(VENV)/test-tools
 
 .PHONY: demo test test-cluster lint types layers pytest docs reproduction bench format clean
 
@@ -29,7 +30,7 @@ types: $(INSTALLED)
 layers: $(INSTALLED)
 	$(BIN)/lint-imports
 
-pytest: $(INSTALLED) $(JAVA)
+pytest: $(INSTALLED) $(JAVA) $(TEST_TOOLS)
 	$(BIN)/pytest -m "not spark"
 	$(BIN)/pytest -m "spark and not cluster" -n 0
 
@@ -65,6 +66,18 @@ $(JAVA): | $(INSTALLED)
 		apt-get install -y -qq openjdk-17-jre-headless >/dev/null && $(BIN)/python -m penstock.testbed.java; } || { \
 		echo "Java 17 or newer is missing: install it (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"; exit 1; }
 	@touch $@
+
+# A browser and Prometheus, with which the page and the metrics are tested. Without them those tests are skipped, so
+# nothing ends here: what is missing is said, and looked for again by the next make test.
+$(TEST_TOOLS): | $(INSTALLED)
+	@missing=; for tool in chromium chromedriver prometheus promtool; do \
+		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	if [ -z "$$missing" ]; then touch $@; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+		echo "Installing Chromium and Prometheus with apt-get, for tests (once)" && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium chromium-driver prometheus >/dev/null; then touch $@; \
+	else echo "Not on this machine:$$missing. Tests that need them are skipped (on Debian: apt-get install chromium chromium-driver prometheus)"; fi
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

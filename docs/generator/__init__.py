@@ -1,4 +1,4 @@
-"""Makes the pages of docs/reference from the code: `make docs`."""
+"""Makes the pages of docs/reference, and the dashboard for Grafana, from the code: `make docs`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 
 from docs.generator.command_line import cli_page
 from docs.generator.families import forecasters_page, guards_page, policies_page
+from docs.generator.grafana import grafana_dashboard
 from docs.generator.mathematics import mathematics_page
 from docs.generator.options import options_page
+from docs.generator.prometheus import prometheus_page
 from docs.generator.values import metrics_page, reasons_page, snapshot_page
 from docs.generator.workloads import workloads_page
 
 REFERENCE = Path(__file__).parent.parent / "reference"
+GRAFANA = Path(__file__).parent.parent / "monitoring" / "grafana.json"
 
 PAGES = {
     "cli.md": cli_page,
@@ -21,6 +24,7 @@ PAGES = {
     "metrics.md": metrics_page,
     "options.md": options_page,
     "policies.md": policies_page,
+    "prometheus.md": prometheus_page,
     "reasons.md": reasons_page,
     "snapshot.md": snapshot_page,
     "workloads.md": workloads_page,
@@ -35,3 +39,4 @@ def write() -> None:
             page.unlink()
     for name, make in PAGES.items():
         (REFERENCE / name).write_text(make(), encoding="utf-8")
+    GRAFANA.write_text(grafana_dashboard(), encoding="utf-8")

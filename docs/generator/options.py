@@ -15,6 +15,7 @@ COMMAND_LINE = {
     "store": "`--store URL`",
     "interval": "`--interval TIME`",
     "mode": "`--mode MODE`",
+    "metrics_port": "`--metrics-port PORT` (`penstock run`)",
 }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from docs.generator import PAGES, REFERENCE
+from docs.generator import GRAFANA, PAGES, REFERENCE
+from docs.generator.grafana import grafana_dashboard
 from penstock.cli.workloads import workloads
 from penstock.forecast import FORECASTERS
 from penstock.guards import GUARDS
@@ -18,6 +19,10 @@ from penstock.policies import POLICIES
 def test_the_page_in_the_repository_is_what_the_code_makes_now(name: str) -> None:
     written = (REFERENCE / name).read_text(encoding="utf-8")
     assert written == PAGES[name](), f"docs/reference/{name} is out of date: run make docs"
+
+
+def test_the_dashboard_for_grafana_is_what_the_code_makes_now() -> None:
+    assert GRAFANA.read_text(encoding="utf-8") == grafana_dashboard(), "docs/monitoring/grafana.json: run make docs"
 
 
 def test_no_page_is_left_over() -> None:

@@ -52,6 +52,9 @@ def run(
     ] = False,
     wait: Annotated[str, offer('How long a change waits for executors ("2 min").', panel=RUN)] = "2 min",
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
+    metrics_port: Annotated[
+        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535)
+    ] = None,
     master: Annotated[
         str | None, offer("The master, unless the script names one: spark://..., yarn or k8s://...", panel=RUN)
     ] = None,
@@ -80,6 +83,7 @@ def run(
         "forecaster_options": choices.forecaster_options(forecaster, forecaster_option),
         "mode": mode,
         "store": store,
+        "metrics_port": metrics_port,
     }
     if interval is not None:
         steering["interval"] = interval

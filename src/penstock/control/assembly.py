@@ -15,7 +15,7 @@ from penstock.control.ports import Actuator, Clock, Monitor, Store
 from penstock.forecast import FORECASTERS, Forecaster
 from penstock.guards import Guard, GuardOptions, chain
 from penstock.model import Execution, InvalidValueError, Mode, Slo, Topology, Worker, duration
-from penstock.model.errors import check_choice
+from penstock.model.errors import check_choice, check_port
 from penstock.model.options import option
 from penstock.performance.batch_cost import batch_seconds
 from penstock.policies import POLICIES, Policy
@@ -58,8 +58,15 @@ class Steering:
         Mode.ACTIVE, "active, monitor (decisions are made and recorded, the job is left alone) or off"
     )
 
+    metrics_port: int | None = option(
+        None,
+        "the port at which a live job serves metrics for Prometheus, at /metrics on every address; 0: any free one",
+    )
+
     def __post_init__(self) -> None:
         check_choice("mode", str(self.mode), [mode.value for mode in Mode])
+        if self.metrics_port is not None:
+            check_port("metrics_port", self.metrics_port)
         duration("interval", self.interval)
         _refuse_options("policy", self.policy, self.policy_options)
         _refuse_options("forecaster", self.forecaster, self.forecaster_options)
@@ -94,6 +101,7 @@ class SteeringOptions(TypedDict, total=False):
     store: Store | str | None
     interval: str | timedelta
     mode: Mode | str
+    metrics_port: int | None
 
 
 def assemble(

@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.5
 
 
 class Controller:
-    """Runs one cycle every `loop.settings.interval_seconds`, and calls `on_cycle` with it.
+    """Runs one cycle every `loop.settings.interval_seconds`, and calls `observers` and `on_cycle` with it.
 
     The first decision does not wait for the end of an interval: it comes with the first window that counts.
     """
@@ -40,9 +40,12 @@ class Controller:
     ) -> None:
         """
         run   runs one cycle of the loop; given where that takes more than `loop.run_once`
-        name  what the lines in the log begin with
+        name  the job's: what the lines in the log begin with
         """
         self.loop = loop
+        self.name = name
+        self.observers: list[Callable[[Cycle], None]] = []
+        self.failures = 0
         self._run_once = run or loop.run_once
         self._cycle_log = CycleLog(name)
         self.interval_seconds = loop.settings.interval_seconds
@@ -73,6 +76,11 @@ class Controller:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def healthy(self) -> bool:
+        """Whether it runs, does not hang, and its last cycle went well."""
+        return self.alive and not self._complained
+
     def _run(self) -> None:
         try:
             while self._wait_for_the_next_cycle():
@@ -98,11 +106,21 @@ class Controller:
             cycle = self._run_once()
             self.decision_ms.append(watch.lap_ms())
             self._cycle_log(cycle)
+            self._show(cycle)
             self._on_cycle(cycle)
             self._complained = False
         except Exception as error:
+            self.failures += 1
             self._complain(f"the controller fails ({sentence(error)}); the job runs on with its last plan")
             log.debug("the controller fails", exc_info=True)
+
+    def _show(self, cycle: Cycle) -> None:
+        """Whoever looks on cannot harm the job: an observer that fails is left out of this cycle."""
+        for observe in self.observers:
+            try:
+                observe(cycle)
+            except Exception:
+                log.debug("an observer failed", exc_info=True)
 
     def _watch(self) -> None:
         while not self._stopped.is_set() and self._thread.is_alive():

@@ -95,10 +95,10 @@ class Loop:
         """One cycle: monitor, analyse, plan, execute."""
         t, (before, trouble) = self.clock.now(), self._in_force()
         samples, decision = self._suggest(t, before, trouble)
-        applied, problem = self._act(before, decision)
+        applied, problem, change_seconds = self._act(t, before, decision)
         return self._remember(Cycle(
-            t=t, mode=self.mode, before=before, decision=decision,
-            samples=samples, applied=applied, problem=problem,
+            t=t, mode=self.mode, before=before, decision=decision, samples=samples,
+            applied=applied, problem=problem, change_seconds=change_seconds,
         ))  # fmt: skip
 
     def has_news(self) -> bool:
@@ -234,16 +234,17 @@ class Loop:
 
     # Act and remember ------------------------------------------------------------------------------------------
 
-    def _act(self, before: Plan, decision: Decision) -> tuple[bool, str | None]:
+    def _act(self, t: float, before: Plan, decision: Decision) -> tuple[bool, str | None, float | None]:
+        """Whether the decision is in force now, what went wrong, and the seconds since `t` that a change took."""
         if self.mode is not Mode.ACTIVE or decision.plan == before:
-            return self.mode is Mode.ACTIVE, None
+            return self.mode is Mode.ACTIVE, None, None
         try:
             self.actuator.apply(decision.plan)
         except Exception as error:
             problem = f"the change could not be made: {sentence(error)}"
             log.warning("%s; the job runs on with %s", problem, before)
-            return False, problem
-        return True, None
+            return False, problem, self.clock.now() - t
+        return True, None, self.clock.now() - t
 
     def _remember(self, cycle: Cycle) -> Cycle:
         if _decides(cycle):

@@ -51,6 +51,12 @@ def check_whole(field: str, value: int, minimum: int = 0) -> None:
         raise InvalidValueError(field, f"must be a whole number of at least {minimum}, not {value!r}")
 
 
+def check_port(field: str, value: object) -> None:
+    """Refuse what is not the number of a TCP port; 0 stands for any free one."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 65535:
+        raise InvalidValueError(field, f"must be a port, from 0 (any free one) to 65535, not {value!r}")
+
+
 def check_choice(field: str, value: str, choices: Sequence[str]) -> None:
     """Refuse what is not among `choices`, and name the nearest one."""
     if value not in choices:

@@ -24,7 +24,10 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """One turn of the loop as it was remembered: what was in force, what was decided, what was done."""
+    """One turn of the loop as it was remembered: what was in force, what was decided, what was done.
+
+    `change_seconds` is how long after `t` a change was in force, or had failed; None if nothing was to be changed.
+    """
 
     t: float
     mode: Mode
@@ -33,6 +36,7 @@ class Cycle:
     samples: tuple[Sample, ...] = ()
     applied: bool = False
     problem: str | None = None
+    change_seconds: float | None = None
 
     @property
     def changed(self) -> bool:

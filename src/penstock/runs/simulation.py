@@ -46,6 +46,8 @@ class Simulation(Steering):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.metrics_port is not None:
+            raise InvalidValueError("metrics_port", "must be left out of a simulation: it is for jobs that run live")
         check_number("step_seconds", self.step_seconds, 1e-3)
         check_whole("backlog", self.backlog)
         if self.step_seconds > self.interval_seconds:

@@ -17,6 +17,7 @@ from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.executor_limit import ExecutorLimit
 from penstock.spark.executors.slots import NotEnoughSlotsError
+from penstock.spark.observers import Observers
 from penstock.spark.report import Account, JobReport
 from penstock.stores import open_store
 
@@ -41,11 +42,18 @@ class RunningJob:
     """A job that runs, with the controller beside it. Use it in a `with` block, or `stop` it."""
 
     def __init__(
-        self, engine: SparkEngine, controller: Controller, store: Store, account: Account, claim: Claim | None
+        self,
+        engine: SparkEngine,
+        controller: Controller,
+        store: Store,
+        account: Account,
+        claim: Claim | None,
+        observers: Observers,
     ) -> None:
         self._claim = claim
         self.engine = engine
         self.controller = controller
+        self.observers = observers
         self._store = store
         self._account = account
 
@@ -71,6 +79,7 @@ class RunningJob:
         self.engine.slots.cancel()  # a change may be waiting for executors
         self.controller.stop()
         self.engine.stop()
+        self.observers.close()
         self._store.close()
         if self._claim is not None:
             self._claim.release()
@@ -98,6 +107,8 @@ def steer(
         plan.check_bounds(engine.topology)
     policy = steering.chosen_policy()  # before the store, which leaves a file
     with ExitStack() as unless_it_starts:
+        observers = Observers(steering)
+        unless_it_starts.callback(observers.close)
         claim = engine.slots.claim(f"job {name}")
         if claim is not None:
             unless_it_starts.callback(claim.release)
@@ -126,8 +137,9 @@ def steer(
         on_cycle(cycle)
 
     controller = Controller(loop, after_each, name=name)
+    observers.add(controller)
     controller.start()
-    return RunningJob(engine, controller, store, account, claim)
+    return RunningJob(engine, controller, store, account, claim, observers)
 
 
 def _start(engine: SparkEngine, plan: Plan | None, resumed: Plan | None) -> None:

@@ -23,6 +23,7 @@ from penstock.spark.executors.whole_executors import NEEDED, WholeExecutors
 from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_query
+from penstock.spark.observers import Observers
 from penstock.spark.report import Account
 
 
@@ -39,11 +40,13 @@ class SteeredQuery:
         steering: Steering,
         store: Store,
         on_cycle: Callable[[str, Cycle], None],
+        observers: Observers,
     ) -> None:
         """Raises PenstockError for a query that does not go on in micro-batches.
 
-        run       under which it has joined `shared`
-        on_cycle  called with the query's name and each cycle, while no other query has one
+        run        under which it has joined `shared`
+        on_cycle   called with the query's name and each cycle, while no other query has one
+        observers  those of the application
         """
         self.name = name_of(query)
         self.query = query
@@ -79,12 +82,14 @@ class SteeredQuery:
         self.set_mode(self.loop.mode)
         self.loop.resume()
         self._controller = Controller(self.loop, run=self._run_once, name=self.name)
+        self._unobserved = observers.add(self._controller)
 
     def start(self) -> None:
         self._controller.start()
 
     def stop(self) -> None:
         self._controller.stop()
+        self._unobserved()
 
     def set_mode(self, mode: Mode) -> None:
         self.loop.mode = mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Unpack
@@ -30,6 +30,7 @@ from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.executors.shared_slots import SharedSlots
 from penstock.spark.measure.query_monitor import JOB
 from penstock.spark.measure.trigger import trigger_of_query
+from penstock.spark.observers import Observers
 from penstock.spark.report import Account
 from penstock.stores import open_store
 
@@ -54,13 +55,16 @@ class Watch:
         shared: SharedSlots,
         slos: Mapping[str | None, Slo],
         steering: Steering,
+        observers: Observers,
         only: StreamingQuery | None = None,
     ) -> None:
         """
-        session  a session of the application, in the JVM
-        slos     the targets by the name of a query; None: for all others
-        only     the query to steer; None: all
+        session    a session of the application, in the JVM
+        slos       the targets by the name of a query; None: for all others
+        observers  who looks on
+        only       the query to steer; None: all
         """
+        self.observers = observers
         self._context = context
         self._session = session
         self._claim = claimed
@@ -138,6 +142,7 @@ class Watch:
                 self._end(run)
             for store in self._stores.values():
                 store.close()
+            self.observers.close()
             self._claim.release()
 
     detach = stop
@@ -196,7 +201,7 @@ class Watch:
             self._stores[name] = open_store(self._steering.store, name)
         return SteeredQuery(
             self._context, query, run, self._shared, self._slos.get(name, self._slos[None]), self._steering,
-            self._stores[name], self._on_cycle,
+            self._stores[name], self._on_cycle, self.observers,
         )  # fmt: skip
 
     def _end(self, run: str) -> None:
@@ -307,7 +312,11 @@ def _made(
     slots = ExecutorSlots(
         context, bounds=bounds, wait_seconds=wait_seconds, holders=lambda: made.state_holders()
     )  # fmt: skip
-    made = Watch(context, session, slots.claim(who), SharedSlots(slots, bounds), slos, steering, only)
+    with ExitStack() as unless_it_is_made:
+        observers = Observers(steering)
+        unless_it_is_made.callback(observers.close)
+        made = Watch(context, session, slots.claim(who), SharedSlots(slots, bounds), slos, steering, observers, only)
+        unless_it_is_made.pop_all()
     return made
 
 

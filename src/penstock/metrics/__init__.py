@@ -1,0 +1,1 @@
+"""Series for Prometheus: what is measured, decided and done, under names that stay."""
