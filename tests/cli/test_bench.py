@@ -30,6 +30,7 @@ def test_the_table_has_a_line_for_each_policy_and_marks_the_best(penstock: Comma
 
     assert outcome.code == 0
     assert "wordcount, trace surge, 2 seeds" in outcome.out
+    assert "slot-s are nominal: slots of the plan, times seconds" in outcome.out
     (static,) = (line for line in outcome.out.splitlines() if line.strip().startswith("static"))
     (ds2,) = (line for line in outcome.out.splitlines() if line.strip().startswith("ds2 utilisation=0.5"))
     assert ds2.count("±") == static.count("±") == 3

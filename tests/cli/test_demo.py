@@ -31,7 +31,7 @@ def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
 
     said = " ".join(outcome.out.split())
     assert f"{result['rescales']} changes; it was outside the targets" in said
-    assert "fewer core-seconds than the fixed plan" in said
+    assert "fewer slot-seconds than the fixed plan (nominal: slots of the plan, times seconds)" in said
     assert outcome.err.count("penstock: 1:") >= 4  # a line now and then, where there is no terminal
 
 

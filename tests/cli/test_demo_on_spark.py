@@ -56,7 +56,7 @@ def test_the_demo_runs_to_its_end_and_leaves_a_report(engine: str, demos: dict[s
     assert (result["policy"], result["workload"]) == ("ds2", "clicks")
     assert result["lost_records"] is None  # nobody counts them in a live run
     said, fixed = " ".join(demo.out.split()), result["fixed_plan"]  # it has really run, for as long
-    assert "core-seconds than the fixed plan (nominal: slots of the plan, times seconds)" in said
+    assert "slot-seconds than the fixed plan (nominal: slots of the plan, times seconds)" in said
     assert fixed["rescales"] == 0
     for run in (result, fixed):
         assert run["seconds"] >= SECONDS

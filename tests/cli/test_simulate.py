@@ -322,3 +322,7 @@ def test_harder_conditions_are_off_unless_asked_for(penstock: Command) -> None:
     assert plain["core_seconds"] == 600 * 8
     assert spark["core_seconds"] == 600 * 8, "two executors of four slots"
     assert spark["event_latency_ms"]["p99"] > plain["event_latency_ms"]["p99"]
+
+    said = {more: " ".join(penstock(*run[:-1], "--conditions", more).out.split()) for more in ("ideal", "spark")}
+    assert "slots held, nominal 4,800 slot-seconds" in said["ideal"]
+    assert "cores, by simulated executors 4,800 core-seconds" in said["spark"]

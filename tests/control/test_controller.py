@@ -46,6 +46,17 @@ def test_it_decides_again_and_again_until_it_is_stopped() -> None:
     assert len(controller.decision_ms) >= 5
 
 
+def test_every_change_is_a_line_in_the_log_under_the_name_of_the_job(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "penstock")
+    listener, enough = after(cycles=3)
+    controller = Controller(a_loop(settings=FAST), listener, name="clicks")
+    controller.start()
+    wait(enough)
+    controller.stop()
+    [change] = [record.message for record in caplog.records if " -> " in record.message]
+    assert change.startswith(f"clicks: {SMALL} -> {LARGE}, because ")
+
+
 class Warming:
     """A monitor whose first looks show nothing, then a job that warms up, then the first window that counts."""
 

@@ -63,7 +63,7 @@ def test_the_page_shows_figures_changes_and_the_rival(tmp_path: Path, story: Sto
 
     page = (tmp_path / "report.md").read_text()
     assert page.startswith("# ds2 on clicks, trace surge\n")
-    assert "| cores reserved, nominal | 2,280 core-seconds | 4,200 core-seconds |" in page
+    assert "| slots held, nominal | 2,280 slot-seconds | 4,200 slot-seconds |" in page
     assert "| 0:04:00 | split 1 → 3 | scale_up: split \\| count are busy | max_step: one step at a time |" in page
     assert "stopped before the trace ended" in page
     assert "fixed plan (split 3, count 4)" in page

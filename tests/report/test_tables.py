@@ -29,18 +29,18 @@ def test_figures_have_units_and_stand_beside_those_of_the_fixed_plan(story: Stor
     shown = text(figures_table(replace(story, rival=rival)))
 
     assert "ds2 on clicks, trace surge: 10 min, seed 7" in shown
-    assert lines_with("cores reserved", shown) == ["cores reserved, nominal 2,280 core-seconds 4,200 core-seconds"]
+    assert lines_with("held", shown) == ["slots held, nominal 2,280 slot-seconds 4,200 slot-seconds"]
     assert lines_with("outside", shown) == ["time outside the targets 10.0 % 0.0 %"]
     assert lines_with("event latency", shown)[0] == ("event latency 100 ms mean, 9 s p99 100 ms mean, 9 s p99")
     assert "Targets: keep up, event latency (mean) below 500 ms" in shown
 
 
 def test_a_live_run_says_whether_its_cores_were_paid_for_and_shows_nothing_that_nobody_counted(story: Story) -> None:
-    paid = text(figures_table(replace(story, live=True, paid=True)))
+    paid = text(figures_table(replace(story, live=True, result=replace(story.result, unit="core"))))
     held = text(figures_table(replace(story, live=True)))
 
-    assert lines_with("cores", paid) == ["cores paid for 2,280 core-seconds"]
-    assert lines_with("cores", held) == ["cores reserved, nominal 2,280 core-seconds"]
+    assert lines_with("2,280", paid) == ["cores, by Spark's executor events 2,280 core-seconds"]
+    assert lines_with("2,280", held) == ["slots held, nominal 2,280 slot-seconds"]
     for shown in (paid, held):
         assert not lines_with("saved resources", shown)
         assert not lines_with("records processed", shown)

@@ -128,7 +128,7 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
         rival = None if interrupt.asked else _rival(run, fixed, console, interrupt)
     if interrupt.asked:
         rival = None  # a part of a run is compared with nothing
-    return Story(result, recorder, rival, interrupt.asked, live=True, paid=run.executors is not None)
+    return Story(result, recorder, rival, interrupt.asked, live=True)
 
 
 def _rival(run: LiveRun, fixed: Plan, console: Console, stopped: Callable[[], bool]) -> Rival:

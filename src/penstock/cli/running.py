@@ -90,9 +90,8 @@ def verdict(story: Story) -> str:
     assert story.rival is not None
     ours, fixed = story.result, story.rival.result
     saved = 1 - ours.core_seconds / fixed.core_seconds
-    basis = "by Spark's executor events" if story.paid else "nominal: slots of the plan, times seconds"
-    cores = f"{ratio(abs(saved))} {'fewer' if saved >= 0 else 'more'} core-seconds"
+    cost = f"{ratio(abs(saved))} {'fewer' if saved >= 0 else 'more'} {ours.unit}-seconds"
     return (
-        f"{ours.policy} took {cores} than the fixed plan ({basis}) and {ours.rescales} changes; it was outside the "
-        f"targets {ratio(ours.violation_ratio)} of the time, the fixed plan {ratio(fixed.violation_ratio)}."
+        f"{ours.policy} took {cost} than the fixed plan ({story.basis}) and {ours.rescales} changes; it was outside "
+        f"the targets {ratio(ours.violation_ratio)} of the time, the fixed plan {ratio(fixed.violation_ratio)}."
     )

@@ -53,10 +53,10 @@ def _why_not(lost: Option, chosen: Option) -> str:
         return "nothing shrinks while records wait"
     missed, paid = lost.missed_seconds - chosen.missed_seconds, lost.core_seconds - chosen.core_seconds
     if missed >= 0 and paid >= 0:
-        return f"{paid:,.0f} core-seconds and {missed:,.1f} s outside the targets more"
+        return f"{paid:,.0f} slot-seconds and {missed:,.1f} s outside the targets more"
     if missed >= 0:
-        return f"{missed:,.1f} s outside the targets more for {-paid:,.0f} core-seconds less"
-    return f"{paid:,.0f} core-seconds more for {-missed:,.1f} s outside the targets less"
+        return f"{missed:,.1f} s outside the targets more for {-paid:,.0f} slot-seconds less"
+    return f"{paid:,.0f} slot-seconds more for {-missed:,.1f} s outside the targets less"
 
 
 def sentence(rate: float, highest: float, chosen: Option, stay: Option) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from statistics import fmean, stdev
 from typing import Any
@@ -15,15 +15,18 @@ from rich.text import Text
 from penstock.report.words import NOTHING
 from penstock.runs.oracle import NAME as ORACLE
 from penstock.runs.oracle import Oracle
+from penstock.runs.result import Unit
 from penstock.runs.yardstick import Scored, Yardstick
 
 BEST = "*"
+NOMINAL = "slot-s are nominal: slots of the plan, times seconds"
 
 
 @dataclass(frozen=True)
 class Column:
     """A figure that policies are compared by.
 
+    title     its heading, in which {unit} stands for the unit of the cost
     scale     the factor that converts it to the unit of the title
     sign      1 where more is better, -1 where less is, 0 where neither is
     spread    whether the table shows the standard deviation
@@ -41,7 +44,7 @@ class Column:
 
 COLUMNS = (
     Column("violation_ratio", "outside\ntargets, %", lambda s: s.result.violation_ratio, 100),
-    Column("core_seconds", "thousand\ncore-s", lambda s: s.result.core_seconds, 1e-3),
+    Column("core_seconds", "thousand\n{unit}-s", lambda s: s.result.core_seconds, 1e-3),
     Column("oracle_ratio", "times\noracle", lambda s: s.oracle_ratio, spread=False, decimals=2),
     Column("saved_resources", "saved\n%", lambda s: s.result.saved_resources, 100, sign=1, spread=False),
     Column("rescales", "\nchanges", lambda s: s.result.rescales, sign=0, spread=False),
@@ -146,7 +149,17 @@ def comparison_table(title: str, rows: Mapping[str, Sequence[Scored]]) -> Table:
     Beside an oracle, which says more about cores, saved resources are left out.
     """
     left_out = "saved_resources" if _known("oracle_ratio", rows) else "oracle_ratio"
-    return _table(title, [column for column in COLUMNS if column.name != left_out], rows)
+    unit = cost_unit(rows)
+    columns = [replace(each, title=each.title.format(unit=unit)) for each in COLUMNS if each.name != left_out]
+    table = _table(title, columns, rows)
+    table.caption, table.caption_justify = (NOMINAL if unit == "slot" else None), "left"
+    return table
+
+
+def cost_unit(rows: Mapping[str, Sequence[Scored]]) -> Unit:
+    """Cores, where all runs had executors; otherwise slots."""
+    units = {run.result.unit for runs in rows.values() for run in runs}
+    return "core" if units == {"core"} else "slot"
 
 
 def _known(name: str, rows: Mapping[str, Sequence[Scored]]) -> bool:

@@ -17,7 +17,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
 from penstock.model import ReasonCode, direction
 from penstock.report.recorder import Point, Recorder
 from penstock.report.story import Story
-from penstock.report.words import core_time, count, milliseconds, ratio
+from penstock.report.words import cost, count, milliseconds, ratio
 from penstock.simulator.arrays import Floats
 
 WIDTH, PANEL_HEIGHT, HEAD_HEIGHT, DPI = 11.5, 2.3, 0.9, 110
@@ -172,9 +172,10 @@ def _heading(story: Story) -> str:
 
 def _outcome(story: Story) -> str:
     result = story.result
+    nominal = " (nominal)" if result.unit == "slot" else ""
     return (
-        f"{ratio(result.violation_ratio)} of the time outside its targets, "
-        f"{core_time(result.core_seconds)}{'' if story.paid else ' (nominal)'}, {result.rescales} changes of plan"
+        f"{ratio(result.violation_ratio)} of the time outside its targets, {cost(result)}{nominal}, "
+        f"{result.rescales} changes of plan"
     )
 
 

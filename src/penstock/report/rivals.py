@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from penstock.report.comparison import Comparison
+from penstock.report.comparison import Comparison, cost_unit
 from penstock.report.picture import DPI, GRID, INK, MISSED, OPERATOR_COLOURS, PANEL_HEIGHT, WIDTH
 from penstock.report.words import ratio
 from penstock.runs.oracle import ALLOWED
@@ -64,7 +64,9 @@ def _panel(axes: Axes, comparison: Comparison) -> None:
     axes.set_ylim(0.0, 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: ratio(value)))
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
-    axes.set_xlabel("core-seconds, times the oracle's" if relative else "core-seconds", color=INK)
+    unit = cost_unit(comparison.rows)
+    cost = "core-seconds" if unit == "core" else "slot-seconds (nominal)"
+    axes.set_xlabel(f"{cost}, times the oracle's" if relative else cost, color=INK)
     axes.set_ylabel("outside the targets", color=INK)
     axes.grid(color=GRID, lw=0.7)
     axes.set_axisbelow(True)

@@ -23,7 +23,6 @@ class Story:
     """One run: its result, what was recorded, and optionally the result of a fixed plan.
 
     live  on real Spark, not in the simulator
-    paid  its core-seconds are from Spark's executor events; otherwise nominal: slots of the plans, times seconds
     """
 
     result: Result
@@ -31,11 +30,17 @@ class Story:
     rival: Rival | None = None
     stopped_early: bool = False
     live: bool = False
-    paid: bool = False
 
     @property
     def slo(self) -> Slo:
         return self.recorder.slo
+
+    @property
+    def basis(self) -> str:
+        """What the cost of the run rests on."""
+        if self.result.unit == "slot":
+            return "nominal: slots of the plan, times seconds"
+        return "by Spark's executor events" if self.live else "by simulated executors"
 
     @property
     def title(self) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from penstock.model import Cycle, ReasonCode
 from penstock.report.recorder import Recorder
 from penstock.report.story import Story, targets
-from penstock.report.words import clock, core_time, count, milliseconds, moves, ratio, span
+from penstock.report.words import clock, cost, count, milliseconds, moves, ratio, span
 from penstock.runs.result import Result
 
 SHOWN_CHANGES = 12
@@ -54,9 +54,9 @@ def _lost(records: int | None) -> str:
 
 def figures(story: Story) -> list[Figure]:
     """The figures that a run has. The cost comes second, with what it rests on."""
-    cost = Figure("cores paid for" if story.paid else "cores reserved, nominal", lambda r: core_time(r.core_seconds))
+    held = "slots held, nominal" if story.result.unit == "slot" else f"cores, {story.basis}"
     first, *others = FIGURES
-    return [first, cost, *(figure for figure in others if figure.live or not story.live)]
+    return [first, Figure(held, cost), *(figure for figure in others if figure.live or not story.live)]
 
 
 def figures_table(story: Story) -> RenderableType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import Plan
+from penstock.runs.result import Result
 
 NOTHING = "–"
 """Shown for a figure that was not measured."""
@@ -79,13 +80,9 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{second:02}"
 
 
-def core_time(core_seconds: float) -> str:
-    """A number of core-seconds with its unit.
-
-    >>> core_time(172_740)
-    '172,740 core-seconds'
-    """
-    return f"{core_seconds:,.0f} core-seconds"
+def cost(result: Result) -> str:
+    """What a run took, in core-seconds where there are executors, and in slot-seconds where only plans are known."""
+    return f"{result.core_seconds:,.0f} {result.unit}-seconds"
 
 
 def moves(before: Plan, after: Plan) -> str:

@@ -95,7 +95,6 @@ class LiveRun(Steering):
             most = max(1, round(MOST_SECONDS_A_BATCH * self.trace.peak))
             load = replay(self.trace, self.values, max_records_per_batch=most)
             pipeline, feeding = self.place.wired(self.pipeline, load, folder)
-            summary = RunSummary(self.slo, self.place.execution, Plan.largest(pipeline.topology()))
             began, running = 0.0, threading.Event()
 
             def reported(cycle: Cycle) -> None:
@@ -119,6 +118,8 @@ class LiveRun(Steering):
                 **self.keywords(),
             )
             stack.enter_context(job)
+            # What the plans hold is what the engine counts: readers and inner shuffles hold slots too.
+            summary = RunSummary(self.slo, job.engine.slots_needed, Plan.largest(job.topology))
             if self.place.execution is Execution.CONCURRENT:  # in micro-batches the load comes as soon as the job reads
                 running.wait(START_SECONDS)
             stack.enter_context(feeding)

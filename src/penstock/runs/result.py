@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from penstock.model import Latency
+
+Unit = Literal["core", "slot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,8 @@ class Result:
     seed                    of all that was random
     seconds                 seconds that it lasted
     violation_ratio         part of all seconds in which a target was missed
-    core_seconds            slots that the plan reserved, times the seconds that it did; where there are executors,
-                            their cores for as long as they are paid for
+    core_seconds            cores of executors, for as long as they were paid for; without executors they are nominal:
+                            the slots that the plans held, times seconds
     mean_parallelism        instances of all operators together, averaged over time
     rescales                changes of plan that the job went through
     processed_ratio         records that came out for those that went in
@@ -35,6 +37,7 @@ class Result:
     decision_ms             milliseconds of wall-clock time that one decision took
     supply                  slots of the plans that were in force, and since when; not in the JSON, and empty for a live
                             run
+    unit                    core if its core_seconds are those of executors, slot if they are nominal; not in the JSON
     """
 
     policy: str
@@ -54,10 +57,11 @@ class Result:
     event_latency_ms: Latency
     decision_ms: Latency
     supply: tuple[tuple[float, int], ...] = ()
+    unit: Unit = "slot"
 
     def to_json(self) -> dict[str, Any]:
         figures = asdict(self)
-        del figures["decision_ms"]["mean"], figures["decision_ms"]["p95"], figures["supply"]
+        del figures["decision_ms"]["mean"], figures["decision_ms"]["p95"], figures["supply"], figures["unit"]
         return figures
 
 

@@ -135,4 +135,5 @@ def result_of(cluster: SimulatedCluster, *, policy: str, seed: int, decision_ms:
         event_latency_ms=event or Latency(),
         decision_ms=percentiles(decision_ms),
         supply=tuple(cluster.supply),
+        unit="slot" if cluster.conditions.executors is None else "core",
     )

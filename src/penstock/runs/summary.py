@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate
 
-from penstock.model import Cycle, Execution, Latency, Plan, Sample, Slo
+from penstock.model import Cycle, Latency, Plan, Sample, Slo
 from penstock.runs.result import Result, percentiles
 
 # What a window's figures stand for: its median for the lower three quarters of its records, and so on.
@@ -19,9 +20,10 @@ class RunSummary:
     targets is a share of the time that was measured.
     """
 
-    def __init__(self, slo: Slo, execution: Execution, largest: Plan) -> None:
+    def __init__(self, slo: Slo, slots_of: Callable[[Plan], int], largest: Plan) -> None:
+        """`slots_of` says how many slots a plan holds."""
         self._slo = slo
-        self._execution = execution
+        self._slots_of = slots_of
         self._largest = largest
         self._t = self._held = self._instance_seconds = 0.0
         self._plan: Plan | None = None  # in force since the last cycle
@@ -44,7 +46,7 @@ class RunSummary:
 
     def _hold(self, plan: Plan, until: float) -> None:
         seconds = max(0.0, until - self._t)
-        self._held += self._execution.slots(plan) * seconds
+        self._held += self._slots_of(plan) * seconds
         self._instance_seconds += plan.total * seconds
         self._t = max(self._t, until)
 
@@ -87,6 +89,7 @@ class RunSummary:
             processing_latency_ms=together(self._processing),
             event_latency_ms=together(self._event),
             decision_ms=percentiles(self._decision_ms),
+            unit="slot" if paid is None else "core",
         )
 
 

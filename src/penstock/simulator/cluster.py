@@ -68,7 +68,7 @@ class SimulatedCluster:
         self._network = network_of(job)
         self._run = concurrent.run if job.engine.execution is Execution.CONCURRENT else sequential.run
         self._targets = targets_of(slo)
-        self._conditions = conditions
+        self.conditions = conditions
         self._arriving = None if conditions.arrivals is None else ArrivalProcess(conditions.arrivals, seed)
         self._carry = np.zeros(len(self._network.root))
         self._samples: list[Sample] = []
@@ -121,7 +121,7 @@ class SimulatedCluster:
 
     def _put_in_force(self, plan: Plan) -> None:
         silence = 0.0 if self.change is Change.LIVE else self.job.engine.downtime_seconds
-        silence += self._conditions.seconds_per_key * self._keys_that_move(plan)
+        silence += self.conditions.seconds_per_key * self._keys_that_move(plan)
         if silence or self.change is not Change.LIVE:
             self._down_until = self._t + silence
         if self.change is Change.LOSSY_RESTART:

@@ -90,7 +90,7 @@ class Run:
     @property
     def result(self) -> Result:
         """The figures that policies are compared by."""
-        summary = RunSummary(self.trial.slo, self.trial.execution, Plan.largest(self.topology))
+        summary = RunSummary(self.trial.slo, self.trial.execution.slots, Plan.largest(self.topology))
         for cycle in self.cycles:
             summary(cycle)
         return summary.result(

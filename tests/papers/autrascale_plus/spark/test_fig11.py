@@ -25,7 +25,7 @@ def drain(method: str, plan: Configuration, late: int) -> Run:
 
 def test_the_time_to_drain_ends_when_the_latency_is_met_again() -> None:
     found = fig11.drained(drain("max", MANY, late=5))
-    assert (found.seconds, found.instances, found.core_seconds) == (14.0, 28, 14 * 28)
+    assert (found.seconds, found.instances, found.instance_seconds) == (14.0, 28, 14 * 28)
     assert found.in_time
     assert not fig11.drained(drain("max", MANY, late=15)).in_time
 

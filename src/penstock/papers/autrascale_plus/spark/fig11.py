@@ -95,7 +95,7 @@ class DrainedOnSpark:
         return self.seconds is not None and self.seconds <= LIMIT_SECONDS
 
     @property
-    def core_seconds(self) -> float | None:
+    def instance_seconds(self) -> float | None:
         return None if self.seconds is None else self.instances * self.seconds
 
 
@@ -153,7 +153,9 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
             Row(f"{method}: plan", None, str(same.plans[0]), spark=str(run.plans[0])),
             Row(f"{method}: instances", None, twin[method].instances, spark=here[method].instances),
             Row(f"{method}: time", None, twin[method].seconds, "s", spark=here[method].seconds),
-            Row(f"{method}: core-seconds", None, twin[method].core_seconds, spark=here[method].core_seconds),
+            Row(
+                f"{method}: instance-seconds", None, twin[method].instance_seconds, spark=here[method].instance_seconds
+            ),
         ]
     saved = {method: 1 - own.instances / here[method].instances for method in SAVED}
     rows += [
