@@ -52,6 +52,7 @@ def run(
     ] = False,
     wait: Annotated[str, offer('How long a change waits for executors ("2 min").', panel=RUN)] = "2 min",
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
+    retention: Annotated[str, offer('How long the database keeps cycles ("90 d").', panel=RUN)] = "90 d",
     master: Annotated[
         str | None, offer("The master, unless the script names one: spark://..., yarn or k8s://...", panel=RUN)
     ] = None,
@@ -80,6 +81,7 @@ def run(
         "forecaster_options": choices.forecaster_options(forecaster, forecaster_option),
         "mode": mode,
         "store": store,
+        "retention": retention,
     }
     if interval is not None:
         steering["interval"] = interval
