@@ -29,7 +29,7 @@ from penstock.spark.dry_run import dry_run
 from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.realtime.log_levels import mute_stopped_tasks
+from penstock.spark.realtime.log_levels import muted
 from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.broker import Broker
@@ -216,8 +216,8 @@ def opened(master: str) -> Iterator[tuple[SparkSession, Broker]]:
     with Broker() as broker:
         spark = local_session(master, jars=connector_jars())
         try:
-            mute_stopped_tasks(spark)
-            yield spark, broker
+            with muted(spark):
+                yield spark, broker
         finally:
             spark.stop()
 

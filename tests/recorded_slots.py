@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from penstock.model import Actuation, Execution, Plan, Sample, Topology
@@ -60,6 +61,11 @@ class RecordedEngine(SparkEngine):
         super().__init__(topology, slots)
         self.calls = slots.calls
         self.fails = False
+        self.checkpoint: Path | None = None
+
+    @property
+    def local_checkpoint(self) -> Path | None:
+        return self.checkpoint
 
     def _start(self, plan: Plan) -> None:
         self.calls.append(("start", plan.total))

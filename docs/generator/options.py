@@ -13,6 +13,7 @@ COMMAND_LINE = {
     "forecaster": "`--forecaster NAME`",
     "forecaster_options": "`--forecaster-option name=value`",
     "store": "`--store URL`",
+    "retention": "`--retention TIME` of `penstock run`",
     "interval": "`--interval TIME`",
     "mode": "`--mode MODE`",
     "metrics_port": "`--metrics-port PORT` (`penstock run`)",
@@ -31,7 +32,7 @@ def options_page() -> str:
                 for each in describe(Steering)
             ],
         ),
-        'A time is written with its unit: "500 ms", "10 s", "6 min", "1 h".',
+        'A time is written with its unit: "500 ms", "10 s", "6 min", "1 h", "90 d".',
         "Two defaults differ where something else suits most users: a simulation decides every 60 s; `watch`, which "
         "acts on a query that somebody else started, begins in mode `monitor` and decides every 30 s.",
     )

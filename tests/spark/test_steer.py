@@ -43,7 +43,9 @@ def remembered(checkpoint: Path, parallelism: int) -> None:
 
 
 def first_plan(checkpoint: Path, plan: Plan | None = None) -> Plan:
-    with steer(engine(), "job", Slo(), str(checkpoint), OFF, plan) as job:
+    made = engine()
+    made.checkpoint = checkpoint
+    with steer(made, "job", Slo(), str(checkpoint), OFF, plan) as job:
         return job.plan
 
 
@@ -59,6 +61,7 @@ def test_the_plan_of_an_earlier_run_that_does_not_fit_any_more_gives_way_to_the_
 ) -> None:
     remembered(tmp_path / "old", 5)
     too_small = engine(RecordedSlots(most=1, available=1))
+    too_small.checkpoint = tmp_path / "old"
     with steer(too_small, "job", Slo(), str(tmp_path / "old"), OFF) as job:
         assert job.plan == Plan({"only": 2}, executors=1)
     assert "as that of its last run does not fit: the plan needs 5 slots, but only 4 are available" in caplog.text

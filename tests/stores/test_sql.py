@@ -3,11 +3,13 @@
 import sqlite3
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from penstock.model import Cycle, Decision, Mode, PenstockError, Plan, ReasonCode
+from penstock.stores import sql as module
 from penstock.stores.sql import SqlStore
 
 RECORDER = Path(__file__).with_name("recorder.py")
@@ -163,3 +165,28 @@ def test_a_file_that_was_deleted_is_said_once_and_begun_anew(tmp_path: Path, cap
     assert [record.message for record in caplog.records] == [
         f"store sqlite:///{file} was deleted: a new one is begun, and what it held is lost"
     ]
+
+
+def test_old_cycles_are_removed_as_new_ones_come_and_those_of_other_jobs_stay(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CYCLES_BETWEEN", 5)
+    day = 86_400.0
+    mine, other = SqlStore(url, "mine", timedelta(days=10)), SqlStore(url, "other", timedelta(days=10))
+    other.record(cycle_at(0.0), "ds2")
+    for number in range(31):
+        mine.record(cycle_at(number * day), "ds2", {"seen": number})
+    assert [cycle.t / day for cycle in mine.all()] == list(range(20, 31))
+    assert mine.state("ds2") == {"seen": 30}
+    assert len(list(other.all())) == 1
+    mine.close()
+    other.close()
+
+
+def test_by_default_a_season_is_kept(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CYCLES_BETWEEN", 1)
+    store = SqlStore(url)
+    for day in (0, 89, 90, 91):
+        store.record(cycle_at(day * 86_400.0), "ds2")
+    assert [cycle.t / 86_400.0 for cycle in store.all()] == [89, 90, 91]
+    store.close()

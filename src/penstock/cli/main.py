@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 from penstock import __version__
-from penstock.cli import bench, catalogues, decide, demo, reproduce, simulate
+from penstock.cli import bench, catalogues, clean, decide, demo, reproduce, simulate
 from penstock.cli import run as run_script
 from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
 from penstock.model import PenstockError
@@ -34,6 +34,7 @@ for command in (
     catalogues.guards,
     catalogues.forecasters,
     catalogues.workloads,
+    clean.clean,
 ):
     app.command()(command)
 # All that stands behind the script is its own.

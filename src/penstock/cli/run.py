@@ -52,6 +52,7 @@ def run(
     ] = False,
     wait: Annotated[str, offer('How long a change waits for executors ("2 min").', panel=RUN)] = "2 min",
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
+    retention: Annotated[str, offer('How long the database keeps cycles ("90 d").', panel=RUN)] = "90 d",
     metrics_port: Annotated[
         int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535)
     ] = None,
@@ -83,6 +84,7 @@ def run(
         "forecaster_options": choices.forecaster_options(forecaster, forecaster_option),
         "mode": mode,
         "store": store,
+        "retention": retention,
         "metrics_port": metrics_port,
     }
     if interval is not None:

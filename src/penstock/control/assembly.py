@@ -53,6 +53,9 @@ class Steering:
         "where cycles and models are kept: a database's URL, or a store; none: a SQLite file beside a checkpoint on a "
         "local disk, else memory",
     )
+    retention: str | timedelta = option(
+        "90 d", "how long a database keeps cycles; older ones are removed as new ones come"
+    )
     interval: str | timedelta = option("10 s", "from one decision to the next")
     mode: Mode | str = option(
         Mode.ACTIVE, "active, monitor (decisions are made and recorded, the job is left alone) or off"
@@ -68,6 +71,7 @@ class Steering:
         if self.metrics_port is not None:
             check_port("metrics_port", self.metrics_port)
         duration("interval", self.interval)
+        duration("retention", self.retention)
         _refuse_options("policy", self.policy, self.policy_options)
         _refuse_options("forecaster", self.forecaster, self.forecaster_options)
 
@@ -99,6 +103,7 @@ class SteeringOptions(TypedDict, total=False):
     forecaster: Forecaster | str | None
     forecaster_options: Mapping[str, Any] | None
     store: Store | str | None
+    retention: str | timedelta
     interval: str | timedelta
     mode: Mode | str
     metrics_port: int | None

@@ -10,13 +10,13 @@ from penstock.model.errors import InvalidValueError, check_choice
 from penstock.model.keywords import knows_its_fields
 from penstock.model.sample import STATISTICS, Latency, Sample
 
-UNIT_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+UNIT_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 SECOND, MILLISECOND = timedelta(seconds=1), timedelta(milliseconds=1)
 DEFAULT_LAG = timedelta(seconds=5)
 
 
 def duration(field: str, value: str | timedelta) -> timedelta:
-    """Read a length of time with its unit: "500 ms", "10 s", "6 min", "1 h".
+    """Read a length of time with its unit: "500 ms", "10 s", "6 min", "1 h", "90 d".
 
     >>> duration("drain", "6 min").total_seconds()
     360.0
@@ -24,7 +24,7 @@ def duration(field: str, value: str | timedelta) -> timedelta:
     if isinstance(value, timedelta):
         length = value
     else:
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h)\s*", str(value))
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d)\s*", str(value))
         if match is None:
             raise InvalidValueError(field, f'must be a time with its unit, such as "500 ms", not {value!r}')
         try:

@@ -6,3 +6,7 @@ runs. The folder may have `workloads`, with the simulated jobs `WORKLOADS`, and 
 `JOBS` and the experiments that run there `EXPERIMENTS`. `catalogue` finds them all. Nothing in an item is tuned to it:
 jobs are calibrated once, and seeds are fixed.
 """
+
+from penstock.model.extras import ensure
+
+ensure("simulator")

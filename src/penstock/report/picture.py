@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from io import BytesIO
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
 
 from penstock.model import ReasonCode, direction
+from penstock.model.extras import needs
 from penstock.report.recorder import Point, Recorder
 from penstock.report.story import Story
 from penstock.report.words import cost, count, milliseconds, ratio
 from penstock.simulator.arrays import Floats
+
+with needs("plots"):
+    from matplotlib import colormaps
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
 
 WIDTH, PANEL_HEIGHT, HEAD_HEIGHT, DPI = 11.5, 2.3, 0.9, 110
 INK, GRID, MISSED = "#22303c", "#d9dfe4", "#c8102e"

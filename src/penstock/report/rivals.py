@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from io import BytesIO
 from statistics import fmean
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
+from penstock.model.extras import needs
 from penstock.report.comparison import Comparison, cost_unit
 from penstock.report.picture import DPI, GRID, INK, MISSED, OPERATOR_COLOURS, PANEL_HEIGHT, WIDTH
 from penstock.report.words import ratio
 from penstock.runs.oracle import ALLOWED
+
+with needs("plots"):
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 COLUMNS = 2
 HEIGHT = 1.7 * PANEL_HEIGHT

@@ -11,6 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from penstock.model.extras import needs
 from penstock.report.bands import BANDS
 from penstock.report.item import Chart, Claim, Figure, Item, Row
 from penstock.report.judging import Judgement, Whose
@@ -129,8 +130,9 @@ def picture_name(title: str, number: int) -> str:
 
 def draw_chart(chart: Chart) -> bytes:
     """A chart as PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    with needs("plots"):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
 
     figure = Canvas(figsize=(7.5, 4.2), layout="constrained")
     FigureCanvasAgg(figure)

@@ -1,1 +1,5 @@
 """A run and what it came to: simulated or live, its twin, and many of them compared."""
+
+from penstock.model.extras import ensure
+
+ensure("simulator")

@@ -8,8 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from penstock.model.extras import ensure
+
 if TYPE_CHECKING:
     from penstock.spark.application.watch import attach, watch
+    from penstock.spark.io.by_format import sink, source
     from penstock.spark.io.file_sink import files
     from penstock.spark.io.function import Function
     from penstock.spark.io.kafka_topic import kafka
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from penstock.spark.measure.python_meter import metered
     from penstock.spark.native.query import NativeQuery
     from penstock.spark.pipeline import Pipeline
+
+ensure("spark")
 
 # No module or package beside this one has one of these names: once imported, it would hide what is offered.
 _HOME = {
@@ -29,11 +34,16 @@ _HOME = {
     "kafka": "io.kafka_topic",
     "metered": "measure.python_meter",
     "replay": "io.replayed",
+    "sink": "io.by_format",
+    "source": "io.by_format",
     "table": "io.table_sink",
     "watch": "application.watch",
 }
 
-__all__ = ["Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "table", "watch"]
+__all__ = [
+    "Function", "NativeQuery", "Pipeline", "attach", "files", "kafka", "metered", "replay", "sink", "source", "table",
+    "watch",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

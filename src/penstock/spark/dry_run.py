@@ -51,6 +51,8 @@ class DryRun:
     keeps_partitions
                    whether its output is sure to lie in as many partitions as its input, each record where it lay
     rereads        whether it reads its input more than once
+    unique         sets of columns of which Spark knows that no two rows of a batch have the same values
+    groups         how it groups records, which in micro-batches it does for each batch by itself; None: it does not
     meters         its Python functions that measure themselves
     """
 
@@ -65,6 +67,8 @@ class DryRun:
     keeps: frozenset[str] = frozenset()
     keeps_partitions: bool = False
     rereads: bool = False
+    unique: frozenset[frozenset[str]] = frozenset()
+    groups: str | None = None
     meters: tuple[Metered, ...] = ()
 
     @property
@@ -106,6 +110,12 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
         raise InvalidValueError(field, _problem(error, frame.columns)) from error
     if not isinstance(output, DataFrame):
         raise InvalidValueError(field, f"must return a DataFrame, not {type(output).__name__}")
+    if output.isStreaming:
+        raise InvalidValueError(
+            field, "reads a second stream, but a pipeline has one source: join the streams in a native query "
+            "(penstock.spark.NativeQuery), or read several topics with one kafka([...]); a table that does not stream "
+            "may be joined",
+        )  # fmt: skip
     nodes = _physical_nodes(output)
     shuffled_once = nodes.count("Exchange") == 1  # by us
     return DryRun(
@@ -120,6 +130,8 @@ def _try(spark: SparkSession, step: Step, inputs: list[StructType]) -> DryRun:
         keeps=_kept(frame, output),
         keeps_partitions=shuffled_once and (_NARROW - {"Union"} | _THROUGH_PYTHON | _KEEP_PARTITIONS).issuperset(nodes),
         rereads=_reads(output, frame) > 1,
+        unique=_unique(output),
+        groups=_groups(output),
         meters=tuple(meters),
     )
 
@@ -145,6 +157,30 @@ def _kept(before: DataFrame, after: DataFrame) -> frozenset[str]:
     made = after._jdf.queryExecution().analyzed().output()
     columns = [made.apply(place) for place in range(made.size())]
     return frozenset(column.name() for column in columns if given.contains(column))
+
+
+def _unique(frame: DataFrame) -> frozenset[frozenset[str]]:
+    """See `DryRun.unique`."""
+    try:
+        keys = frame._jdf.queryExecution().optimizedPlan().distinctKeys().toSeq()
+    except Exception:  # some stateful operators exist in streams only: nothing is known of them
+        return frozenset()
+    sets = [keys.apply(place).toSeq() for place in range(keys.size())]
+    return frozenset(frozenset(str(one.apply(place).name()) for place in range(one.size())) for one in sets)
+
+
+_GROUPING = {
+    "Aggregate": "groupBy", "Distinct": "distinct", "Deduplicate": "dropDuplicates",
+    "DeduplicateWithinWatermark": "dropDuplicatesWithinWatermark", "FlatMapGroupsInPandas": "applyInPandas",
+    "FlatMapGroupsInArrow": "applyInArrow", "Window": "a window function",
+}  # fmt: skip
+
+
+def _groups(frame: DataFrame) -> str | None:
+    """See `DryRun.groups`: what a user called it."""
+    nodes = json.loads(frame._jdf.queryExecution().analyzed().toJSON())
+    kinds = [node["class"].rpartition(".")[2] for node in nodes]
+    return next((_GROUPING[kind] for kind in kinds if kind in _GROUPING), None)
 
 
 def _reads(after: DataFrame, before: DataFrame) -> int:

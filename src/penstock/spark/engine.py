@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from penstock.control.clock import WallClock
@@ -42,6 +43,11 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
     @property
     def trigger_seconds(self) -> float:
         return 0.0
+
+    @property
+    def local_checkpoint(self) -> Path | None:
+        """The folder of the checkpoint, if it lies on a disk of this machine."""
+        return None
 
     @property
     def changes_executors(self) -> bool:

@@ -99,6 +99,12 @@ class Graph:
 
     def topology(self, actuation: Actuation = Actuation.LIVE) -> Topology:
         """The graph as policies see it; raises InvalidValueError for a graph that cannot run."""
+        if isinstance(self.source, list | tuple):
+            raise InvalidValueError(
+                "source",
+                "must be one: several topics are read by one kafka([...]), a table that does not stream can be joined "
+                "inside an operator, and streams are joined by a native query (penstock.spark.NativeQuery)",
+            )
         topology = Topology(
             tuple(
                 Operator(step.name, min=step.min, max=step.max, stateful=bool(step.key), actuation=actuation)

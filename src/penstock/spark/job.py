@@ -112,7 +112,8 @@ def steer(
         claim = engine.slots.claim(f"job {name}")
         if claim is not None:
             unless_it_starts.callback(claim.release)
-        store = open_store(_store_beside(checkpoint) if steering.store is None else steering.store, name)
+        kept = _store_beside(engine.local_checkpoint) if steering.store is None else steering.store
+        store = open_store(kept, name, steering.retention)
         unless_it_starts.callback(store.close)
         loop = assemble(
             steering,
@@ -158,11 +159,10 @@ def check_checkpoint(checkpoint: str) -> None:
         raise InvalidValueError("checkpoint", "must name a folder, from which the job goes on after a stop")
 
 
-def _store_beside(checkpoint: str) -> str | None:
+def _store_beside(checkpoint: Path | None) -> str | None:
     """The URL of a SQLite file beside a checkpoint on a local disk; None for a checkpoint elsewhere."""
-    if "://" in checkpoint and not checkpoint.startswith("file://"):
+    if checkpoint is None:
         log.warning("the history is kept in memory: name a store to keep it where the checkpoint is not a local folder")
         return None
-    folder = Path(checkpoint.removeprefix("file://"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{folder / 'penstock.db'}"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{checkpoint / 'penstock.db'}"

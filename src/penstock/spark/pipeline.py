@@ -29,6 +29,7 @@ from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
+from penstock.spark.versions import PIPELINES, require
 
 DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
 
@@ -67,6 +68,7 @@ class Pipeline(Graph):
 
         The other keywords are those of `penstock.control.assembly.Steering`.
         """
+        require("a pipeline", PIPELINES)
         check_choice("engine", engine, tuple(DEFAULT_BATCH))
         seconds = duration("batch", DEFAULT_BATCH[engine] if batch is None else batch).total_seconds()
         chosen = Steering(**steering)

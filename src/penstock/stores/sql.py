@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ from penstock.stores.codec import from_json, to_json
 log = logging.getLogger("penstock")
 
 SCHEMA_VERSION = 1
+
+RETENTION = timedelta(days=90)
+"""Cycles every ten seconds are 8,640 a day."""
+
+CYCLES_BETWEEN, REMOVED_AT_ONCE = 100, 1_000
+"""Old cycles are looked for once in so many new ones, and at most so many are removed then: never a long pause."""
 
 tables = sql.MetaData()
 
@@ -51,8 +58,11 @@ states = sql.Table(
 class SqlStore(Store):
     """The cycles of one job; several jobs can share a database and do not see each other."""
 
-    def __init__(self, url: str, job: str = "default") -> None:
+    def __init__(self, url: str, job: str = "default", retention: timedelta = RETENTION) -> None:
+        """Cycles that are older than `retention`, counted back from the newest one, are removed as new ones come."""
         self.job = job
+        self._retention_seconds = retention.total_seconds()
+        self._recorded = 0
         try:
             self._file = _file_of(url)
             # A connection that is kept open would go on writing into a file that was deleted.
@@ -83,6 +93,9 @@ class SqlStore(Store):
             connection.execute(sql.insert(cycles).values(row))
             if knowledge is not None:
                 self._keep_state(connection, policy, knowledge)
+            if self._recorded % CYCLES_BETWEEN == 0:
+                self._remove(connection, older_than=cycle.t - self._retention_seconds)
+            self._recorded += 1
 
     def recent(self, count: int) -> Sequence[Cycle]:
         newest = cycles.c.number.desc()
@@ -113,6 +126,14 @@ class SqlStore(Store):
         mine = (states.c.job == self.job) & (states.c.policy == policy)
         if connection.execute(sql.update(states).where(mine).values(body=body)).rowcount == 0:
             connection.execute(sql.insert(states).values(job=self.job, policy=policy, body=body))
+
+    def _remove(self, connection: sql.Connection, older_than: float) -> None:
+        """Remove the oldest cycles, some at a time. The primary key finds them, however many there are."""
+        mine = cycles.c.job == self.job
+        oldest = sql.select(cycles.c.number, cycles.c.t).where(mine).order_by(cycles.c.number).limit(REMOVED_AT_ONCE)
+        found = [number for number, t in connection.execute(oldest) if t < older_than]
+        if found:
+            connection.execute(sql.delete(cycles).where(mine, cycles.c.number.in_(found)))
 
     def _begin_again_if_deleted(self) -> None:
         """A file that somebody deleted is begun anew: what it held is lost, what comes is kept."""

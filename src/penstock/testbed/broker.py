@@ -17,15 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
-
 from penstock.model.errors import PenstockError
+from penstock.model.extras import needs
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.folder import ProcessFolder
 from penstock.testbed.jars import broker_jars
 from penstock.testbed.java import java
 from penstock.testbed.ports import free_ports
+
+with needs("kafka"):
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
 
 SETTINGS = """
 process.roles=broker,controller

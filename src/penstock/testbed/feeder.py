@@ -7,9 +7,12 @@ import time
 from types import TracebackType
 
 import numpy as np
-from confluent_kafka import Producer
 
+from penstock.model.extras import needs
 from penstock.spark.io.replayed import Replay
+
+with needs("kafka"):
+    from confluent_kafka import Producer
 
 PAUSE_SECONDS = 0.005
 

@@ -8,6 +8,7 @@ import pytest
 
 from penstock.model import Latency, Plan
 from penstock.spark.io.kafka_topic import Kafka
+from penstock.spark.job_note import Place
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
 from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
@@ -22,7 +23,7 @@ OUT = Kafka("out", "here:9092")
 def wiring(name: str, reads: tuple[str, ...], writes: str, after: tuple[str, ...] = (), ends: bool = True) -> Wiring:
     return Wiring(
         segment=Segment((name,), after, () if ends else ("more",), (OUT,) if ends else ()),
-        source=Kafka(reads[0], "here:9092"), reads=reads, schema=None,
+        place=Place((name,), reads, name, None if ends else writes), source=Kafka(reads[0], "here:9092"), schema=None,
         internal_sink=None if ends else Kafka(writes, "here:9092"), latency_at=name, metered=(name,),
         checkpoint=f"there/{name}",
     )  # fmt: skip

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.model import InvalidValueError
 from penstock.spark.dry_run import dry_run
-from penstock.spark.io.kafka_topic import Kafka, kafka
+from penstock.spark.io.kafka_topic import SCHEMA, kafka
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.wiring import wire
 
@@ -52,7 +52,7 @@ class Files:
     """Some source that is no topic."""
 
     created = "timestamp"
-    schema = Kafka.schema
+    schema = SCHEMA
 
     def stream(self, spark: SparkSession) -> DataFrame:
         raise NotImplementedError

@@ -198,7 +198,7 @@ class Watch:
     def _steered_query(self, run: str, query: StreamingQuery, name: str) -> SteeredQuery:
         trigger_of_query(query)  # refused before a store leaves a file
         if name not in self._stores:
-            self._stores[name] = open_store(self._steering.store, name)
+            self._stores[name] = open_store(self._steering.store, name, self._steering.retention)
         return SteeredQuery(
             self._context, query, run, self._shared, self._slos.get(name, self._slos[None]), self._steering,
             self._stores[name], self._on_cycle, self.observers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame, SparkSession
@@ -34,3 +36,25 @@ class Sink(Protocol):
 
     def write(self, frame: DataFrame, batch: int) -> None:
         """Write one batch. The same batch may come again after a crash: it must count once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What a sink will be given.
+
+    schema  the columns
+    unique  sets of columns of which Spark knows that no two rows of a batch have the same values
+    job     who writes: another checkpoint is another job
+    """
+
+    schema: StructType
+    unique: Collection[frozenset[str]]
+    job: str
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A sink that has something to check, or to make, before its job starts."""
+
+    def prepare(self, spark: SparkSession, incoming: Incoming) -> None:
+        """Refuse what cannot be written rightly."""

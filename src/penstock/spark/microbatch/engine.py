@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from pyspark import StorageLevel
@@ -27,7 +28,11 @@ from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.failure import JobFailedError, given_up, in_one_line, place_of_failure
 from penstock.spark.graph import Graph
-from penstock.spark.measure.jvm_clock import now
+from penstock.spark.hadoop_folder import HadoopFolder
+from penstock.spark.io.endpoints import Incoming, Prepares
+from penstock.spark.io.file_sink import refuse_shared_folders
+from penstock.spark.job_note import read_note, write_note
+from penstock.spark.measure.accumulators import Remembered
 from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.batches import MicroBatch
@@ -52,6 +57,11 @@ PAUSE_SECONDS = 1.0
 RECENT_BATCHES = 10
 """A source leaves out partitions without new records. As many are taken for granted as the widest of the recent batches
 had: otherwise a batch with few records would run in other stages than those before it."""
+
+PER_BATCH = (
+    "operator %s uses %s, which in micro-batches sees the records of one batch only: for all records there are the "
+    "engine realtime and penstock.spark.NativeQuery"
+)
 
 REMEMBERED_PROGRESS = "spark.sql.streaming.numRecentProgressUpdates"
 
@@ -122,7 +132,8 @@ class MicroBatchEngine(SparkEngine):
         self._progress_batches = max(1, int(spark.conf.get(REMEMBERED_PROGRESS) or 1) // 5)
         self._partitions: deque[int] = deque(maxlen=RECENT_BATCHES)
         # Columns that every batch needs are made once: making one takes milliseconds.
-        self._stamp = stamp(graph.source.created, now(spark))
+        self._taken = Remembered(spark)
+        self._stamp = stamp(graph.source.created, F.timestamp_millis(self._taken.value))
         self._barrier = F.spark_partition_id() >= 0
 
     # The life of the job ---------------------------------------------------------------------------------------------
@@ -130,6 +141,24 @@ class MicroBatchEngine(SparkEngine):
     @property
     def trigger_seconds(self) -> float:
         return self._batch_seconds
+
+    @property
+    def local_checkpoint(self) -> Path | None:
+        return HadoopFolder(self._spark, self._checkpoint).local
+
+    def _prepare(self, plan: Plan) -> Plan:
+        """Every sink looks at what it will be given, and whose it is."""
+        refuse_shared_folders(outlet.sink for outlet in self.graph.outlets)
+        note = read_note(self._spark, self._checkpoint, "microbatch")
+        for outlet in self.graph.outlets:
+            if isinstance(outlet.sink, Prepares):
+                made = self._dry_runs[outlet.after]
+                outlet.sink.prepare(self._spark, Incoming(made.output, made.unique, note.job))
+        write_note(self._spark, self._checkpoint, note)
+        for name, tried in self._dry_runs.items():
+            if tried.groups is not None:
+                log.warning(PER_BATCH, name, tried.groups)
+        return plan
 
     def _start(self, plan: Plan) -> None:
         self._plan, self._warming = plan, WARM_UP_BATCHES
@@ -247,6 +276,9 @@ class MicroBatchEngine(SparkEngine):
         self._partitions.append(_partitions(frame))
         if self._query is not None:  # the first batch may begin before the start of the query has returned
             frame = with_its_scan(frame, self._query)
+        # The time of the batch, not of the record: a stage that is run again, as an executor was lost, must make the
+        # same rows. Spark spreads rows by what they hold: other ones would be lost, or come twice.
+        self._taken.set(round(1e3 * began))
         # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
         # other column, that is not used.
         frame = frame.withColumn(STAMP, self._stamp)

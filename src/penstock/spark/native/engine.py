@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import median
 
 from pyspark.sql import SparkSession
@@ -26,6 +27,8 @@ from penstock.model import Actuation, Execution, InvalidValueError, PenstockErro
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.executors.state_holders import state_holders
+from penstock.spark.failure import JobFailedError, in_one_line
+from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_writer
@@ -109,6 +112,7 @@ class NativeEngine(SparkEngine):
         self._monitor: QueryMonitor | None = None
         self._stages = StageReader(spark.sparkContext)
         self._changing = threading.Lock()
+        self._failure: str | None = None  # why the query could not be started again after a change
 
     @property
     def query(self) -> StreamingQuery:
@@ -123,6 +127,10 @@ class NativeEngine(SparkEngine):
     def trigger_seconds(self) -> float:
         """Known before the start: the query is built once to see it."""
         return trigger_of_writer(self._writer(self.topology[STATE].min))
+
+    @property
+    def local_checkpoint(self) -> Path | None:
+        return HadoopFolder(self._spark, self._checkpoint.location).local
 
     def _prepare(self, plan: Plan) -> Plan:
         """A checkpoint keeps the partitions that its state has.
@@ -154,6 +162,8 @@ class NativeEngine(SparkEngine):
             ended = query.awaitTermination(left)  # type: ignore[arg-type]  # it takes fractions too
             if ended and self._changing.acquire(timeout=left):
                 self._changing.release()
+                if self._failure is not None:
+                    raise JobFailedError(self._failure)
                 if query is self._query:  # else a change ended it
                     return True
         return False
@@ -187,10 +197,10 @@ class NativeEngine(SparkEngine):
             self._checkpoint.carry_out(change)
         except Exception:
             self._checkpoint.undo()
-            self._run(change.before)
+            self._run_again(change.before)
             raise
         repartitioned = watch.lap_ms()
-        self._run(change.after, prepared)
+        self._run_again(change.after, prepared)
         times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
         self.changes.append(RepartitionCost(change.before, change.after, *times))
 
@@ -233,6 +243,15 @@ class NativeEngine(SparkEngine):
         self._monitor = QueryMonitor(
             query, self._stages, self, slots=lambda: partitions, executors=self.slots.executors, name=STATE
         )
+
+    def _run_again(self, partitions: int, writer: DataStreamWriter | None = None) -> None:
+        """Start the query after it was stopped for a change. If that fails, the job has failed: nothing runs now."""
+        try:
+            self._run(partitions, writer)
+        except Exception as error:
+            self._failure = f"the query was stopped for a change and could not be started again: {in_one_line(error)}"
+            log.error(self._failure)
+            raise
 
     def _stop(self) -> None:
         query = self.query

@@ -23,6 +23,8 @@ from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import MOST_INSTANCES
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.native.engine import STATE, Build, NativeEngine
+from penstock.spark.native.state_checkpoint import Checkpoint
+from penstock.spark.versions import STATE_REPARTITION, require
 
 
 @dataclass(frozen=True)
@@ -31,26 +33,31 @@ class NativeQuery:
 
     name      what the store calls it
     build     makes the query for a session and a plan, up to its sink; Penstock adds the checkpoint and starts it
-    min, max  the fewest and the most partitions that its state may have
+    min, max  the fewest and the most partitions that its state may have; without `max` the most is what its checkpoint
+              has, and at least 16
 
-    >>> NativeQuery("sessions", build=lambda spark, plan: None, max=8).topology()["state"].max
-    8
+    >>> NativeQuery("sessions", build=lambda spark, plan: None).topology(partitions=200)["state"].max
+    200
     """
 
     name: str
     build: Build
     min: int = 1
-    max: int = MOST_INSTANCES
+    max: int | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.build):
             raise InvalidValueError("build", f"must make a query from a session and a plan, not {self.build!r}")
         self.topology()
 
-    def topology(self) -> Topology:
-        """All stateful operators of a query share one number of partitions: to the policies they are one operator."""
+    def topology(self, partitions: int | None = None) -> Topology:
+        """All stateful operators of a query share one number of partitions: to the policies they are one operator.
+
+        partitions  those that the state has now, if there is any
+        """
         actuation = NativeEngine.actuation
-        return Topology((Operator(STATE, min=self.min, max=self.max, stateful=True, actuation=actuation, tie=STATE),))
+        most = max(self.min, MOST_INSTANCES, partitions or 0) if self.max is None else self.max
+        return Topology((Operator(STATE, min=self.min, max=most, stateful=True, actuation=actuation, tie=STATE),))
 
     @knows_its_keywords(OPTIONS)
     def start(
@@ -79,11 +86,13 @@ class NativeQuery:
 
         The other keywords are those of `penstock.control.assembly.Steering`.
         """
+        require("a native query that changes its partitions", STATE_REPARTITION)
         seconds = None if batch is None else duration("batch", batch).total_seconds()
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
         slots = supplier(spark, executors, wait)
-        engine = NativeEngine(spark, self.build, self.topology(), checkpoint, batch_seconds=seconds, slots=slots)
+        topology = self.topology(Checkpoint(spark, checkpoint).partitions)
+        engine = NativeEngine(spark, self.build, topology, checkpoint, batch_seconds=seconds, slots=slots)
         return steer(engine, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
     @knows_its_keywords(OPTIONS)

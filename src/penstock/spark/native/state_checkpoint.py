@@ -1,22 +1,21 @@
-"""A streaming checkpoint: which batches are whole, and how many partitions its state has and gets.
-
-Files are reached as Spark reaches them, so a checkpoint may lie wherever Spark can write.
-"""
+"""A streaming checkpoint: which batches are whole, and how many partitions its state has and gets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, cast
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from penstock.model import PenstockError
+from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.settings import PARTITIONS
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
+
+NOTE = ".penstock.json"
+"""What is put behind the name of the checkpoint for the note of a change: it lies beside it."""
 
 
 class RepartitionError(PenstockError):
@@ -35,14 +34,9 @@ class Checkpoint:
     """The checkpoint folder of one query, and beside it our own note of a change under way."""
 
     def __init__(self, spark: SparkSession, location: str) -> None:
-        self.location = location.rstrip("/")
+        self._folder = HadoopFolder(spark, location)
+        self.location = self._folder.location
         self._session = spark._jsparkSession
-        self._jvm = cast("Any", spark._jvm)
-        configuration = self._session.sessionState().newHadoopConf()
-        self._files = self._path("").getFileSystem(configuration)
-        # Spark's own way to write a file so that it is there whole or not at all, whatever the file system.
-        manager = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-        self._create_atomic = manager.create(self._path(""), configuration).createAtomic
 
     @property
     def last_begun(self) -> int:
@@ -69,13 +63,11 @@ class Checkpoint:
 
     @property
     def underway(self) -> Underway | None:
-        note = self._note
-        return Underway(**json.loads(self._read(note))) if self._files.exists(note) else None
+        note = self._folder.read(NOTE)
+        return None if note is None else Underway(**json.loads(note))
 
     def begin(self, change: Underway) -> None:
-        stream = self._create_atomic(self._note, True)
-        stream.write(bytearray(json.dumps(asdict(change)).encode()))
-        stream.close()
+        self._folder.write(NOTE, json.dumps(asdict(change)))
 
     def carry_out(self, change: Underway) -> None:
         """Bring the state to its new partitions, from the beginning or from where it was interrupted."""
@@ -96,51 +88,23 @@ class Checkpoint:
         lies there under this number already would be taken for the whole of it.
         """
         if not self.whole and (batch := self.last_begun) > 0 and self._partitions_of(batch) != self.partitions:
-            for path in self._below(self._path("state")):
-                name = path.getName()
+            for path in self._folder.below("state"):
+                name = path.rpartition("/")[2]
                 # A batch leaves the version that follows it; of the metadata it leaves one that bears its own number.
                 if name == str(batch) or name.startswith((f"{batch + 1}.", f"{batch + 1}_")):
-                    self._files.delete(path, False)
-            self._files.delete(self._path(f"offsets/{batch}"), False)  # the last: until then all this can be repeated
+                    self._folder.delete(path)
+            self._folder.delete(f"offsets/{batch}")  # the last: until then all this can be repeated
         self._forget()
 
     def _forget(self) -> None:
-        self._files.delete(self._note, False)
-
-    # Files ------------------------------------------------------------------------------------------------------
-
-    @property
-    def _note(self) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}.penstock.json")
-
-    def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
-
-    def _read(self, path: Any) -> str:
-        stream = self._files.open(path)
-        try:
-            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        finally:
-            stream.close()
+        self._folder.delete(NOTE)
 
     def _partitions_of(self, batch: int) -> int:
-        _, metadata, *_ = self._read(self._path(f"offsets/{batch}")).splitlines()
+        _, metadata, *_ = (self._folder.read(f"offsets/{batch}") or "").splitlines()
         return int(json.loads(metadata)["conf"][PARTITIONS])
 
     def _newest(self, log: str) -> int:
-        names = [status.getPath().getName() for status in self._list(self._path(log))]
-        return max((int(name) for name in names if name.isdigit()), default=-1)
-
-    def _below(self, folder: Any) -> Iterator[Any]:
-        """Every file in a folder and in the folders inside it."""
-        for status in self._list(folder):
-            if status.isDirectory():
-                yield from self._below(status.getPath())
-            else:
-                yield status.getPath()
-
-    def _list(self, folder: Any) -> Iterable[Any]:
-        return self._files.listStatus(folder) if self._files.exists(folder) else ()
+        return max(self._folder.numbers(log), default=-1)
 
 
 def _first_line(error: Py4JJavaError) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 
+from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.settings import PARTITIONS
 
 
@@ -31,21 +31,12 @@ class Committed:
 
 def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
     """What the next run of a query goes on from; None if it has to begin at the beginning."""
-    jvm: Any = spark.sparkContext._jvm
-    commits = jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/commits")
-    files = commits.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
-    if not files.exists(commits):
+    folder = HadoopFolder(spark, checkpoint)
+    batch = max(folder.numbers("commits"), default=None)
+    text = None if batch is None else folder.read(f"offsets/{batch}")
+    if batch is None or text is None:
         return None
-    names = [found.getPath().getName() for found in files.listStatus(commits)]
-    batch = max((int(name) for name in names if name.isdigit()), default=None)
-    if batch is None:
-        return None
-    stream = files.open(jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets/{batch}"))
-    try:
-        text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        return Committed(batch, read_offsets(text), read_partitions(text))
-    finally:
-        stream.close()
+    return Committed(batch, read_offsets(text), read_partitions(text))
 
 
 def read_offsets(text: str) -> dict[str, int]:

@@ -10,6 +10,8 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import ClassVar
 
@@ -22,12 +24,13 @@ from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError, SlotSupplier
 from penstock.spark.failure import JobFailedError, given_up
 from penstock.spark.graph import Graph
+from penstock.spark.hadoop_folder import HadoopFolder
+from penstock.spark.job_note import read_note, write_note
 from penstock.spark.realtime.checkpoint import committed
 from penstock.spark.realtime.duplicates import Duplicates
 from penstock.spark.realtime.ledger import Ledger
-from penstock.spark.realtime.log_levels import mute_stopped_tasks
-from penstock.spark.realtime.repair import Repair
-from penstock.spark.realtime.rescale import Rescale, Restart
+from penstock.spark.realtime.repair import SLOTS_SECONDS, Repair
+from penstock.spark.realtime.rescale import CancelledError, Rescale, Restart
 from penstock.spark.realtime.restart_cost import RestartCost
 from penstock.spark.realtime.segment_query import SegmentQuery
 from penstock.spark.realtime.windows import Windows, late_after
@@ -73,17 +76,21 @@ class RealTimeEngine(SparkEngine):
         """
         super().__init__(graph.topology(self.actuation), slots or FixedSlots(spark))
         self._spark = spark
+        self._checkpoint = checkpoint
         self._batch_seconds = batch_seconds
         self._internal_partitions = internal_partitions
-        wirings = wire(graph, dry_runs, checkpoint)
+        note = read_note(spark, checkpoint, "realtime")
+        wirings = wire(graph, dry_runs, checkpoint, note.places)
+        self._note = replace(note, places=tuple(wiring.place for wiring in wirings))
         self._queries = [SegmentQuery(spark, graph, wiring, batch_seconds, metering) for wiring in wirings]
         self._source = wirings[0].source
-        self._offsets = Offsets(self._source.servers)
+        self._offsets = Offsets(self._source.servers, self._source.admin_settings)
         self._growth = Growth()
         self._ledgers: dict[str, Ledger] = {}
         self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
         self._changing = threading.RLock()
         self._reading = threading.Lock()  # of batches: each is added to its ledger once
+        self._stopping = threading.Event()
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
@@ -92,9 +99,13 @@ class RealTimeEngine(SparkEngine):
 
     # The life of a job -----------------------------------------------------------------------------------------
 
+    @property
+    def local_checkpoint(self) -> Path | None:
+        return HadoopFolder(self._spark, self._checkpoint).local
+
     def _prepare(self, plan: Plan) -> Plan:
         """Create the internal topics, and count the slots that no plan changes."""
-        mute_stopped_tasks(self._spark)
+        write_note(self._spark, self._checkpoint, self._note)
         for query in self._queries:
             if query.wiring.internal_sink is not None:
                 self._offsets.create(query.wiring.internal_sink.topic, self._internal_partitions)
@@ -117,6 +128,7 @@ class RealTimeEngine(SparkEngine):
 
     def stop(self) -> None:
         """End all queries. What they had read and not finished is read again by the next start."""
+        self._stopping.set()  # a change that is being made gives up
         with self._changing:
             if not self._ended.is_set():
                 self._ended.set()
@@ -184,9 +196,14 @@ class RealTimeEngine(SparkEngine):
         def fits(changed: Sequence[SegmentQuery]) -> bool:
             return sum(q.slots_needed(plan if q in changed else before) for q in self._queries) <= available
 
-        rescale = Rescale(plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._account_for_stop)
+        rescale = Rescale(
+            plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._account_for_stop,
+            cancelled=self._stopping.is_set,
+        )  # fmt: skip
         try:
             rescale.run(touched)
+        except CancelledError:
+            raise ChangeFailedError("the job is being stopped") from None
         except Exception as error:
             for restart in rescale.restarts:
                 restart.query.stop()
@@ -259,6 +276,20 @@ class RealTimeEngine(SparkEngine):
         t, lengths = self.now(), self._offsets.ends(self._topics)
         if lengths is not None:
             self._growth.add(t, lengths)
+            self._count_readers()
+
+    def _count_readers(self) -> None:
+        """A partition that was added to a topic is read in a slot of its own, from the next batch on."""
+        before = self.slots_needed(self.plan())
+        for query in self._queries:
+            query.readers = self._offsets.count(query.wiring.reads)
+        needed = self.slots_needed(self.plan())
+        if needed > before:
+            log.info("a topic has more partitions now: the plan needs %d slots and not %d", needed, before)
+            try:
+                self.slots.require(needed)
+            except NotEnoughSlotsError as error:
+                log.warning("the partitions that were added to a topic have no slots: %s", error)
 
     def _is_late(self, query: SegmentQuery) -> bool:
         """Whether the running batch should have ended long ago."""
@@ -285,18 +316,31 @@ class RealTimeEngine(SparkEngine):
                 return
             if self._offsets.ends(self._topics) is None:
                 return  # without a broker it would fail again, through no fault of its own
-            enough = self.slots.slots() >= self.slots_needed(self.plan())
-            if repair.waits_for_slots(self.now(), enough) or not repair.is_due(self.now()):
+            t, there, needed = self.now(), self.slots.slots(), self.slots_needed(self.plan())
+            waits = repair.waits_for_slots(t, there >= needed)
+            name = repair.query.segment.name
+            if repair.lacks_slots_too_long(t):
+                minutes = SLOTS_SECONDS / 60
+                self._give_up(
+                    f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
+                )
+                return
+            if repair.is_said(t):
+                log.warning("%s waits for slots: the plan needs %d, and there are %d", name, needed, there)
+            if waits or not repair.is_due(t):
                 return
             why, place = repair.query.failure, repair.query.place_of_failure
             self._account_for_stop(repair.query)
             if repair.is_given_up:
-                self.failure = given_up(repair.query.segment.name, repair.failures, why, place)
-                log.error(self.failure)
-                threading.Thread(target=self.stop, name="penstock-stop").start()
+                self._give_up(given_up(name, repair.failures, why, place))
                 return
-            log.warning("%s failed and is restarted: %s", repair.query.segment.name, why)
+            log.warning("%s failed and is restarted: %s", name, why)
             repair.query.start(self.plan())
             self._windows.settle_until(self.now())
         finally:
             self._changing.release()
+
+    def _give_up(self, why: str) -> None:
+        self.failure = why
+        log.error(why)
+        threading.Thread(target=self.stop, name="penstock-stop").start()

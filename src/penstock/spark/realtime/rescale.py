@@ -20,6 +20,10 @@ class SegmentFailedError(PenstockError):
     """A segment did not start."""
 
 
+class CancelledError(PenstockError):
+    """The job is being stopped: a change that is being made is given up as it is."""
+
+
 @dataclass
 class Restart:
     """A segment that was restarted, and what that cost so far. `silence_seconds` is None until it emits again."""
@@ -45,41 +49,61 @@ class Rescale:
         is_late: Callable[[SegmentQuery], bool],
         fits: Callable[[Sequence[SegmentQuery]], bool],
         stopped: Callable[[SegmentQuery], Mapping[str, int] | None],
+        cancelled: Callable[[], bool],
     ) -> None:
         """
-        is_late  whether the batch of a query should have ended long ago
-        fits     whether there are slots when these queries run with the new plan and the rest with the old one
-        stopped  called after each stop; returns the lengths of the topics then, None if the broker does not answer
+        is_late    whether the batch of a query should have ended long ago
+        fits       whether there are slots when these queries run with the new plan and the rest with the old one
+        stopped    called after each stop; returns the lengths of the topics then, None if the broker does not answer
+        cancelled  whether the job is being stopped
         """
         self._plan = plan
         self._offsets = offsets
         self._is_late = is_late
         self._fits = fits
         self._stopped = stopped
+        self._cancelled = cancelled
         self.restarts: list[Restart] = []
 
     def run(self, queries: Sequence[SegmentQuery]) -> None:
-        """Restart them all, and wait until each emits something again."""
+        """Restart them all, and wait until each emits something again.
+
+        Each is restarted as soon as its batch has ended, or is late. If there are slots for none of them then, as some
+        were lost, all that are left are stopped first and then started: no query waits for slots that another one has.
+        """
         prepared = {query: query.prepare(self._plan) for query in queries}
         waiting = {query: query.last_batch for query in queries}
         while waiting or any(self._waits_for_output(restart) for restart in self.restarts):
-            for query, batch in list(waiting.items()):
-                ended = query.last_batch > batch or not query.running
-                if (ended or self._is_late(query)) and self._fits([*(r.query for r in self.restarts), query]):
-                    del waiting[query]
-                    self._restart(query, prepared[query], cut_short=not ended)
+            if self._cancelled():
+                raise CancelledError("the job is being stopped")
+            ready = [query for query, batch in waiting.items() if self._has_ended(query, batch) or self._is_late(query)]
+            fitting = [query for query in ready if self._fits([*self._changed, query])]
+            for query in fitting[:1] or (ready if len(ready) == len(waiting) else []):
+                self._stop(query, cut_short=not self._has_ended(query, waiting.pop(query)))
+            for restart in self.restarts:
+                if restart.started_at == 0.0:
+                    self._start(restart, prepared[restart.query])
             self._look_for_output()
             time.sleep(0.01)
 
-    def _restart(self, query: SegmentQuery, prepared: DataStreamWriter, cut_short: bool) -> None:
+    @property
+    def _changed(self) -> list[SegmentQuery]:
+        return [restart.query for restart in self.restarts]
+
+    def _has_ended(self, query: SegmentQuery, batch: int) -> bool:
+        return query.last_batch > batch or not query.running
+
+    def _stop(self, query: SegmentQuery, cut_short: bool) -> None:
         restart = Restart(query, cut_short, stopped_at=time.time())
         self.restarts.append(restart)
         query.stop()
         restart.stop_seconds = time.time() - restart.stopped_at
         lengths = self._stopped(query)
         restart.length = None if lengths is None else lengths[query.wiring.writes[0]]
+
+    def _start(self, restart: Restart, prepared: DataStreamWriter) -> None:
         began = time.time()
-        query.start(self._plan, prepared)
+        restart.query.start(self._plan, prepared)
         restart.started_at = time.time()
         restart.start_seconds = restart.started_at - began
 

@@ -17,11 +17,13 @@ from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.failure import in_one_line, place_of_failure
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka, message
+from penstock.spark.job_note import Place
 from penstock.spark.measure.jvm_clock import now
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.realtime.checkpoint import records_by_topic
+from penstock.spark.realtime.log_levels import muted
 from penstock.spark.realtime.meter import Meter
 from penstock.spark.realtime.segment_batch import OperatorBatch, SegmentBatch
 from penstock.spark.realtime.shuffles import explained, inner_shuffles, marked
@@ -35,8 +37,8 @@ class Wiring:
     """The topics and the checkpoint of a segment.
 
     segment        its operators
+    place          where it lies: its folder and the names of its topics
     source         the topic, or the internal topics, that it reads; all of the same brokers
-    reads          their names
     schema         the columns of what internal topics carry; None: this is the pipeline's own source
     internal_sink  the internal topic for other segments; None: no segment reads its output
     latency_at     the operator at which the latency of the job is measured, if it is in this segment
@@ -45,13 +47,18 @@ class Wiring:
     """
 
     segment: Segment
+    place: Place
     source: Kafka
-    reads: tuple[str, ...]
     schema: StructType | None
     internal_sink: Kafka | None
     latency_at: str | None
     metered: tuple[str, ...]
     checkpoint: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the topics that it reads."""
+        return self.place.reads
 
     @property
     def outputs(self) -> tuple[Kafka, ...]:
@@ -125,7 +132,8 @@ class SegmentQuery:
 
     def stop(self) -> None:
         if self._query is not None:
-            self._query.stop()
+            with muted(self._spark):
+                self._query.stop()
 
     def rewind(self, batch: int) -> None:
         """After a stop, when its batches have been read: those after this one will be run again, and reported again."""

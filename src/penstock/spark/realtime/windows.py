@@ -52,7 +52,7 @@ class Windows:
         seconds = end - start
         flows = {ledger.wiring.segment.name: ledger.flow(start, end, self._growth) for ledger in self._ledgers}
         first = self._ledgers[0].wiring
-        came = self._growth.between(first.reads[0], start, end)
+        came = [self._growth.between(topic, start, end) for topic in first.reads]
         roots = [flows[ledger.wiring.segment.name] for ledger in self._ledgers if ledger.wiring.schema is None]
         waiting = [flow.waiting for flow in roots]
         processing, event = self._latency(start, end)
@@ -60,7 +60,7 @@ class Windows:
             t=start,
             seconds=seconds,
             operators={name: sample for ledger in self._ledgers for name, sample in _operators(ledger, flows, plan)},
-            input_rate=None if came is None else came / seconds,
+            input_rate=None if None in came else sum(filter(None, came)) / seconds,
             throughput=self._throughput(flows, seconds),
             # Roots read the same topic: what the slowest of them has not read is what waits.
             backlog=None if None in waiting else max(w for w in waiting if w is not None),

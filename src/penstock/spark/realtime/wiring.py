@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql.types import StructField, StructType
 
@@ -13,33 +11,41 @@ from penstock.model import InvalidValueError
 from penstock.spark.dry_run import DryRun
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka
+from penstock.spark.job_note import Place
+from penstock.spark.realtime.layout import lay_out
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.segments import Segment, segments
 
 log = logging.getLogger("penstock")
 
 
-def wire(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> tuple[Wiring, ...]:
-    """Every segment with its topics, each after those that it reads from; refuses what cannot run in real time."""
+def wire(
+    graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str, before: Sequence[Place] = ()
+) -> tuple[Wiring, ...]:
+    """Every segment with its topics, each after those that it reads from; refuses what cannot run in real time.
+
+    before  where the segments of the last run lie
+    """
     source = check(graph, dry_runs, checkpoint)
     pieces = segments(graph)
+    places = lay_out(graph.name, pieces, source.topics, checkpoint, before)
     latency_at = _latency_at(graph, dry_runs)
 
-    def internal(operator: str) -> Kafka:
-        return Kafka(internal_topic(graph.name, operator, checkpoint), source.servers, options=source.options)
+    def internal(topic: str) -> Kafka:
+        return Kafka(topic, source.servers, options=source.client_options, admin=source.admin)
 
     return tuple(
         Wiring(
             segment=segment,
-            source=source if not segment.after else internal(segment.after[0]),
-            reads=tuple(internal(name).topic for name in segment.after) or (source.topic,),
+            place=place,
+            source=source if not segment.after else internal(place.reads[0]),
             schema=_nullable(dry_runs[segment.operators[0]].input) if segment.after else None,
-            internal_sink=internal(segment.name) if segment.feeds else None,
+            internal_sink=internal(place.topic) if segment.feeds and place.topic is not None else None,
             latency_at=latency_at if latency_at in segment.operators else None,
             metered=_metered(segment, dry_runs),
-            checkpoint=f"{checkpoint.rstrip('/')}/{_plain(segment.name)}",
+            checkpoint=f"{checkpoint.rstrip('/')}/{place.folder}",
         )
-        for segment in pieces
+        for segment, place in zip(pieces, places, strict=True)
     )
 
 
@@ -49,6 +55,8 @@ def check(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> Kafk
         raise InvalidValueError("checkpoint", "must name a folder: a change restarts queries from it")
     if not isinstance(graph.source, Kafka):
         raise InvalidValueError("source", f"must be kafka(...) in real time, not {type(graph.source).__name__}")
+    if not graph.source.topic:
+        raise InvalidValueError("source", "must name its topics in real time, where each partition is read in a slot")
     for outlet in graph.outlets:
         field = f"sink after {outlet.after}"
         if not isinstance(outlet.sink, Kafka):
@@ -65,16 +73,6 @@ def check(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> Kafk
                 "write it with Spark's own functions, or use the micro-batch engine",
             )
     return graph.source
-
-
-def internal_topic(pipeline: str, operator: str, checkpoint: str) -> str:
-    """The topic with an operator's output. A job with another checkpoint is another job.
-
-    >>> internal_topic("clicks", "parse", "s3://jobs/clicks")
-    'penstock-clicks-parse-5c32e4c0'
-    """
-    job = hashlib.sha256(checkpoint.rstrip("/").encode()).hexdigest()[:8]
-    return f"penstock-{_plain(pipeline)}-{_plain(operator)}-{job}"
 
 
 def _latency_at(graph: Graph, dry_runs: Mapping[str, DryRun]) -> str | None:
@@ -97,8 +95,3 @@ def _metered(segment: Segment, dry_runs: Mapping[str, DryRun]) -> tuple[str, ...
 def _nullable(schema: StructType) -> StructType:
     """Columns that are read from JSON may be null."""
     return StructType([StructField(field.name, field.dataType, True) for field in schema.fields])
-
-
-def _plain(name: str) -> str:
-    """The name with characters that topics and folders can have."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)

@@ -1,1 +1,5 @@
 """Kafka's topics: their offsets, and how they grow."""
+
+from penstock.model.extras import ensure
+
+ensure("kafka")

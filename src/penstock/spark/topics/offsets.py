@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
@@ -21,15 +22,52 @@ CREATION_SECONDS = 30.0
 class Offsets:
     """Asks the brokers. One that is away gives None: whoever asks can do without, and asks again."""
 
-    def __init__(self, servers: str, *, limit_seconds: float = 2.0) -> None:
+    def __init__(
+        self, servers: str, settings: Mapping[str, str] | None = None, *, limit_seconds: float = 2.0
+    ) -> None:  # fmt: skip
+        """`settings` are those of librdkafka, such as who asks and how."""
+        self.last_error: str | None = None
         self._limit_seconds = limit_seconds
         self._patience = 2 * limit_seconds  # only if the client itself breaks its limit
         self._admin = AdminClient({
             "bootstrap.servers": servers, "reconnect.backoff.max.ms": 500, "log_level": 0,
             # By default it asks for 15 minutes with the epoch of a leader that is no more, and is refused each time.
             "metadata.max.age.ms": 1000,
+            "error_cb": self._on_error,  # type: ignore[dict-item]
+            **(settings or {}),
         })  # fmt: skip
         self._partitions: dict[str, int] = {}
+
+    def _on_error(self, error: KafkaError) -> None:
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):  # others say less than that nobody answers
+            self.last_error = error.str()
+
+    def answers(self) -> bool:
+        """Whether somebody answers."""
+        try:
+            self._admin.list_topics(timeout=self._limit_seconds)
+        except KafkaException:
+            return False
+        return True
+
+    def why_silent(self) -> str | None:
+        """What the brokers refuse, if they were reached; None: nobody answers."""
+        self._admin.poll(0)
+        return self.last_error
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """The topics whose whole names match a pattern, as Spark's `subscribePattern` takes them; none while nobody
+        answers. Java's patterns and Python's agree on what names of topics need."""
+        try:
+            names = self._admin.list_topics(timeout=self._limit_seconds).topics
+        except KafkaException:
+            return ()
+        return tuple(sorted(name for name in names if re.fullmatch(pattern, name)))
+
+    def delete(self, topics: Iterable[str]) -> None:
+        """Delete topics with all their records."""
+        for deleted in self._admin.delete_topics(list(topics)).values():
+            deleted.result(CREATION_SECONDS)
 
     def partitions(self, topic: str) -> int | None:
         """How many partitions a topic has; None if it does not exist or nobody answers."""
