@@ -1,6 +1,6 @@
 """What PSPS's tables share: its four metrics, and the runs of the systems that it compares.
 
-Nothing in these jobs is random but the raw stream, so one seed is enough for all others.
+Nothing in these jobs is random but the raw tweets and the DNS queries; one run is enough for all others.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from penstock.model import Cycle, Plan
 from penstock.papers.catalogue import workload
-from penstock.papers.psps.workloads import raw_tweets
+from penstock.papers.psps.workloads import dns, raw_tweets
 from penstock.papers.runs import Runs, run, under
 from penstock.papers.traces import over_traces
 from penstock.report.item import Row, Series
@@ -22,8 +22,8 @@ from penstock.simulator.job import Grouping
 
 TD, TIMEOUT, QUEUE_SIZE = 30.0, 30.0, 100_000
 """The paper's choice: interval in s, age at which an event has failed in s, events in a queue."""
-SEEDS = (0, 1, 2)
-"""Seeds of the raw stream."""
+SEEDS = (0, 1, 2, 3, 4)
+"""Seeds of the streams that are random; figures are medians over them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,12 @@ PSPS = Metrics(0.5617, 0.1831, 0.9987, 2098.91)
 
 
 def metrics(runs: Runs) -> Metrics:
+    """The medians over all runs."""
     return Metrics(
-        saved=runs.mean(lambda result: result.saved_resources),
-        degradation=fmean(map(degradation, runs.cycles)),
-        processed=runs.mean(lambda result: result.processed_ratio),
-        latency_ms=runs.latency_ms,
+        saved=median(result.saved_resources for result in runs.results),
+        degradation=median(map(degradation, runs.cycles)),
+        processed=median(result.processed_ratio for result in runs.results),
+        latency_ms=median(result.processing_latency_ms.mean or 0.0 for result in runs.results),
     )
 
 
@@ -72,20 +73,36 @@ def psps(name: str = "twitter", td: float = TD, timeout: float | None = TIMEOUT,
 
 
 @cache
-def psps_with_shuffle() -> Runs:
-    return decided(shuffled(workload("twitter")))
+def psps_grouped(grouping: Grouping, name: str = "twitter", td: float = TD, timeout: float | None = TIMEOUT) -> Runs:
+    """PSPS with another grouping than its own."""
+    return decided(grouped(with_engine(workload(name), timeout_seconds=timeout), grouping), td)
+
+
+def grouped(chosen: Workload, grouping: Grouping) -> Workload:
+    behaviours = {name: replace(b, grouping=grouping) for name, b in chosen.job.behaviours.items()}
+    return under(chosen, behaviours=behaviours)
 
 
 def shuffled(chosen: Workload) -> Workload:
     """The workload with Storm's own grouping: an event goes to any replica."""
-    behaviours = {name: replace(b, grouping=Grouping.SHUFFLE) for name, b in chosen.job.behaviours.items()}
-    return under(chosen, behaviours=behaviours)
+    return grouped(chosen, Grouping.SHUFFLE)
 
 
 @cache
 def psps_on_raw_tweets() -> Runs:
     options = {"window_seconds": TD}
     return over_traces(workload("twitter_raw"), map(raw_tweets, SEEDS), "psps", options, interval=f"{TD:g} s")
+
+
+@cache
+def psps_on_dns() -> Runs:
+    return over_traces(workload("dns"), map(dns, SEEDS), "psps", {"window_seconds": TD}, interval=f"{TD:g} s")
+
+
+@cache
+def storm_on_dns() -> Runs:
+    """Run one replica of each operator, with which the job begins."""
+    return over_traces(shuffled(workload("dns")), map(dns, SEEDS), "static", interval=f"{TD:g} s")
 
 
 @cache
@@ -123,10 +140,19 @@ def with_engine(chosen: Workload, **engine: Any) -> Workload:
     return under(chosen, engine=replace(chosen.job.engine, **engine))
 
 
-def rows(label: str, paper: Metrics, ours: Metrics, spark: Metrics | None = None) -> list[Row]:
-    """One row of the paper's table, figure by figure."""
+def rows(
+    label: str, paper: Metrics, ours: Metrics, spark: Metrics | None = None, calibrated: Sequence[str] = ()
+) -> list[Row]:
+    """One row of the paper's table, figure by figure; `calibrated` names those from which constants were set."""
     return [
-        Row(f"{label}: {words}", getattr(paper, name), getattr(ours, name), unit, getattr(spark, name, None))
+        Row(
+            f"{label}: {words}",
+            getattr(paper, name),
+            getattr(ours, name),
+            unit,
+            getattr(spark, name, None),
+            calibrated=name in calibrated,
+        )
         for name, words, unit in (
             ("saved", "saved resources", ""),
             ("degradation", "throughput degradation", ""),
@@ -150,8 +176,8 @@ def input_rate(runs: Runs) -> Series:
 
 
 def _line(label: str, runs: Runs, figure: Callable[[Cycle], float]) -> Series:
-    """A figure of each interval, at its end."""
-    (cycles,) = runs.cycles
+    """A figure of each interval, at its end, in the first of the runs."""
+    cycles = runs.cycles[0]
     return Series(label, tuple(cycle.t for cycle in cycles), tuple(map(figure, cycles)))
 
 
