@@ -9,7 +9,6 @@ from penstock.policies.psps import Psps
 from penstock.report.item import Item, Row
 from penstock.report.judging import Judged, calibrated, theirs, unless
 
-
 THETAS = {"O1": 1.0, "O2": 0.833, "O3": 0.625}
 
 
@@ -41,8 +40,8 @@ def table_2() -> Item:
             "every theta is as printed": unless(
                 _exact(thetas),
                 theirs(
-                    "by (2c) with the table's own counts they are 117/140 = 0.8357 and 117/140 * 90/120 = 0.6268; 0.833 "
-                    "and 0.625 are 5/6 and 5/8. With either, 84 and 63 events are received"
+                    "by (2c) with the table's own counts they are 117/140 = 0.8357 and 117/140 * 90/120 = 0.6268; "
+                    "0.833 and 0.625 are 5/6 and 5/8. With either, 84 and 63 events are received"
                 ),
             ),
         },
@@ -61,8 +60,8 @@ def fig_3() -> Item:
     found = tuple(Row(f"replicas of {name}", paper, float(decision.plan[name])) for name, paper in printed.items())
     return Item.of(
         title="PSPS, Fig. 3",
-        setting="one decision of psps, td 1 s, 100 events for each operator, from two replicas each; et 20, 10 and 40 ms, "
-        "chosen, as the figure's are in a picture",
+        setting="one decision of psps, td 1 s, 100 events for each operator, from two replicas each; et 20, 10 and "
+        "40 ms, chosen, as the figure's are in a picture",
         rows=found,
         claims={
             "two replicas become two, one and four, by execution time alone": calibrated(
