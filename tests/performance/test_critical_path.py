@@ -28,6 +28,18 @@ def test_no_path_is_heavier(topology: Topology, data: st.DataObject) -> None:
     assert sum(map(weights.__getitem__, found)) == max(sum(map(weights.__getitem__, path)) for path in everything)
 
 
+@given(topologies(most=7), st.data())
+def test_links_weigh_as_operators_do(topology: Topology, data: st.DataObject) -> None:
+    weights = {name: data.draw(st.integers(0, 9)) for name in topology.names}
+    links = {edge: data.draw(st.integers(0, 9)) for edge in topology.edges}
+
+    def weight(path: tuple[str, ...]) -> int:
+        return sum(map(weights.__getitem__, path)) + sum(map(links.__getitem__, itertools.pairwise(path)))
+
+    everything = [path for root in topology.roots for path in paths(topology, root)]
+    assert weight(critical_path(topology, weights, links)) == max(map(weight, everything))
+
+
 @given(topologies(most=7))
 def test_it_leads_from_a_root_to_a_leaf_even_where_nothing_weighs_anything(topology: Topology) -> None:
     found = critical_path(topology, dict.fromkeys(topology.names, 0.0))

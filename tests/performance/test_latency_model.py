@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from penstock.model import Operator, Topology
-from penstock.performance.latency_model import LatencyModel, apart
+from penstock.performance.latency_model import LatencyModel
 
 WORDS = Topology(tuple(map(Operator, ("spout", "split", "count"))), (("spout", "split"), ("split", "count")))
 DIAMOND = Topology(
@@ -29,31 +29,49 @@ def test_processing_time_is_what_arrives_over_what_all_instances_do() -> None:
 def test_sending_takes_time_between_workers_only() -> None:
     together = {"spout": ("a",), "split": ("a",), "count": ("b",)}
     model = LatencyModel(WORDS, LOAD, SPEED, moment=0.001, bandwidth=10_000, placement=together)
-    assert model.transmission_time("spout") == 0.0
-    assert model.transmission_time("split") == pytest.approx(2000 * 0.001 / 10_000)
-    assert model.transmission_time("count") == 0.0  # a leaf sends nothing
-    assert model.operator_latency("split", 2) == pytest.approx(0.001 + 0.0002)
+    assert model.transmission_time("spout", "split") == 0.0
+    assert model.transmission_time("split", "count") == pytest.approx(2000 * 0.001 / 10_000)
+    assert model.operator_latency("split", 2, "count") == pytest.approx(0.001 + 0.0002)
+    assert model.operator_latency("split", 2) == pytest.approx(0.001)  # the end of a path sends nothing
 
 
 @pytest.mark.parametrize(("bandwidth", "placed"), [(None, True), (10_000.0, False)])
 def test_where_bandwidth_or_places_are_unknown_sending_is_not_counted(bandwidth: float | None, placed: bool) -> None:
     placement = {"spout": ("a",), "split": ("b",), "count": ("c",)} if placed else None
     model = LatencyModel(WORDS, LOAD, SPEED, 0.001, bandwidth, placement)
-    assert model.transmission_time("spout") == 0.0
+    assert model.transmission_time("spout", "split") == 0.0
 
 
-def test_pairs_of_instances_share_the_network() -> None:
-    assert apart({"x": ("a", "a"), "y": ("a", "b")}, "x", "y") == 0.5
-    assert apart({"x": ("a", "b"), "y": ("a", "b", "c")}, "x", "y") == pytest.approx(4 / 6)
-    assert apart({"x": ("a",), "y": ("a",)}, "x", "y") == 0.0
-    assert apart({"x": ("a",)}, "x", "y") == 0.0
+@pytest.mark.parametrize(
+    ("senders", "receivers", "share"),
+    [(("a", "a"), ("a", "b"), 0.5), (("a", "b"), ("a", "b", "c"), 4 / 6), (("a",), ("a",), 0.0), (("a",), (), 0.0)],
+)
+def test_pairs_of_instances_share_the_network(
+    senders: tuple[str, ...], receivers: tuple[str, ...], share: float
+) -> None:
+    placement = {"spout": senders, "split": receivers}
+    model = LatencyModel(WORDS, LOAD, SPEED, moment=1.0, bandwidth=500.0, placement=placement)
+    assert model.transmission_time("spout", "split") == pytest.approx(share * 2000 / 500)
 
 
-def test_the_child_furthest_away_counts() -> None:
-    placement = {"read": ("a",), "left": ("a",), "right": ("a", "b"), "join": ("a",)}
+def test_every_pair_of_workers_may_have_a_bandwidth_of_its_own() -> None:
+    """One pair in three is on one worker, one on a fast link and one on a slow one; the last worker has no limit."""
+    placement = {"spout": ("a",), "split": ("a", "b", "c", "d")}
+    links = {"a": {"b": 1000.0}, "c": {"a": 100.0}}
+    model = LatencyModel(WORDS, LOAD, SPEED, moment=1.0, bandwidth=links, placement=placement)
+    assert model.transmission_time("spout", "split") == pytest.approx(2000 / 4 * (1 / 1000 + 1 / 100))
+
+
+def test_the_network_decides_which_path_is_critical_and_counts_along_it_only() -> None:
+    """Right is as quick as left and further away. What read sends to the left is no part of the critical path."""
+    placement = {"read": ("a",), "left": ("b",), "right": ("c",), "join": ("c",)}
+    links = {"a": {"b": 100.0, "c": 50.0}, "b": {"c": 1e9}}
     load = dict.fromkeys(DIAMOND.names, 100.0)
-    model = LatencyModel(DIAMOND, load, load, moment=1.0, bandwidth=50.0, placement=placement)
-    assert model.transmission_time("read") == pytest.approx(0.5 * 100 / 50)
+    model = LatencyModel(DIAMOND, load, load, moment=1.0, bandwidth=links, placement=placement)
+    ones = dict.fromkeys(DIAMOND.names, 1)
+    assert model.critical_operators(ones) == ("read", "right", "join")
+    assert model.path_latencies(ones) == pytest.approx({"read": 1.0 + 2.0, "right": 1.0, "join": 1.0})
+    assert model.job_latency(ones) == pytest.approx(5.0)
 
 
 def test_the_job_takes_as_long_as_its_critical_path() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.control.think import think
+from penstock.forecast.neural import Neural
 from penstock.model import (
     Decision,
     InvalidValueError,
@@ -117,8 +118,47 @@ def test_the_network_counts_where_placement_is_known() -> None:
     free = DpStream().decide(observation)
     assert free.plan["spout"] == 1
     slow = DpStream(bandwidth=2500).decide(observation)
-    assert slow.figures["Ts_ms"] == pytest.approx({"spout": 1400 / 2500, "split": 0.0, "count": 0.0})
+    assert slow.figures["Ts_ms"] == pytest.approx({"spout": 1400 / 2500, "split": 0.0})
     assert slow.plan["spout"] == 2  # 0.35 + 0.56 is more than 0.8, 0.175 + 0.56 is not
+
+
+def test_every_pair_of_workers_has_its_own_bandwidth() -> None:
+    plan = Plan(
+        {"spout": 1, "split": 2, "count": 2}, placement={"spout": ("a",), "split": ("b", "b"), "count": ("c", "c")}
+    )
+    observation = seen(WORDS, plan, 1400, workers=tuple(Worker(name, 8) for name in "abc"))
+    decision = POLICIES.create("dp_stream", {"bandwidth": {"a": {"b": 2500}, "b": {"c": 1e6}}}).decide(observation)
+    assert decision.figures["Ts_ms"] == pytest.approx({"spout": 1400 / 2500, "split": 1400 / 1e6})
+    assert decision.plan["spout"] == 2
+
+
+def test_an_operator_that_weighs_more_is_slow_sooner() -> None:
+    plan = Plan({"spout": 1, "split": 2, "count": 1})
+    assert decide(WORDS, plan, 1000).plan["split"] == 2
+    assert decide(WORDS, plan, 1000, weights={"split": 2.0}).plan["split"] == 3
+
+
+def test_the_genetic_algorithms_parameters_are_options_of_the_policy() -> None:
+    policy = POLICIES.create(
+        "dp_stream",
+        {"population": 7, "iterations": 11, "crossover": 0.5, "mutation": 0.3, "temperature": 0.2, "cooling": 0.9},
+    )
+    assert isinstance(policy, DpStream)
+    network = policy._forecaster
+    assert isinstance(network, Neural)
+    assert (network.population, network.iterations, network.crossover) == (7, 11, 0.5)
+    assert (network.mutation, network.temperature, network.cooling) == (0.3, 0.2, 0.9)
+    assert network.inputs == Neural().inputs
+
+
+def test_a_new_instance_goes_where_the_least_room_is_left_be_it_idle() -> None:
+    """Algorithm 2 takes the smallest remainder; it does not ask whether a worker is in use."""
+    workers = (Worker("large", 8), Worker("small", 2))
+    plan = Plan({"spout": 1, "split": 1, "count": 1}, placement=dict.fromkeys(WORDS.names, ("large",)))
+    grown = DpStream().decide(seen(WORDS, plan, 1400, workers=workers)).plan
+    assert grown["split"] == 2
+    assert grown.placement is not None
+    assert grown.placement["split"] == ("large", "small")
 
 
 def test_new_instances_are_placed_and_released_by_room() -> None:
@@ -211,6 +251,10 @@ def test_a_second_decision_under_the_same_load_changes_nothing(
         ({"moment_ms": 0.0}, "moment_ms"),
         ({"bandwidth": 0.0}, "bandwidth"),
         ({"horizon_seconds": -1.0}, "horizon_seconds"),
+        ({"bandwidth": {"a": {"b": 0.0}}}, "bandwidth from a to b"),
+        ({"weights": {"split": -1.0}}, "weights of split"),
+        ({"population": 1}, "population"),
+        ({"forecaster": "linear", "cooling": 0.9}, "cooling must be left out for the forecaster linear"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(options: dict[str, Any], field: str) -> None:

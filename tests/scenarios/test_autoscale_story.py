@@ -46,15 +46,14 @@ class TestMinimalDegreesAndTheThreeStepStream:
         assert run.result.processed_ratio == pytest.approx(1.0, abs=1e-3)
         assert not workload(name).slo.violations(run.last)
 
-    def test_it_saw_the_sink_become_critical_while_the_load_climbed(self) -> None:
+    def test_it_saw_the_sink_fill_while_the_load_climbed(self) -> None:
         first = minimal("linear", "autoscale").changes[0]
         figures = first.decision.figures
 
-        assert 300.0 < first.t <= 420.0
-        assert figures["activity"] == {"spout": "low", "intermediate": "low", "sink": "critical"}
+        assert 300.0 < first.t <= 330.0  # the load has climbed for less than half a minute
+        assert figures["activity"] == {"spout": "low", "intermediate": "low", "sink": "high"}
         assert figures["increasing"]["sink"]
-        assert figures["GAL"]["sink"] > 1.0
-        assert first.decision.plan["sink"] == -(-first.before["sink"] * figures["GAL"]["sink"] // 1)  # equation 11
+        assert first.decision.plan["sink"] == first.before["sink"] + 1  # equation 11, before it is critical
 
     def test_the_sink_follows_the_load_to_the_experts_eight_and_back_to_one(self) -> None:
         run = minimal("linear", "autoscale")
@@ -79,8 +78,8 @@ class TestExpertDegrees:
 
     def test_it_shrinks_before_the_climb_and_grows_with_it(self) -> None:
         sinks = [cycle.decision.plan["sink"] for cycle in expertly("linear", "autoscale").cycles]
-        assert min(sinks[:5]) <= 2
-        assert max(sinks[10:20]) == 8
+        assert min(sinks[:30]) <= 2  # a decision every 10 s
+        assert max(sinks[60:120]) == 8
         assert sinks[-1] == 1
 
 
@@ -94,7 +93,7 @@ class TestSuddenPeaks:
 
     def test_autoscale_works_off_the_queue_of_the_first_peak_and_is_ready_for_the_second(self) -> None:
         run = minimal("linear_peaks", "autoscale")
-        peak, between, second = run.at(480.0), run.at(1020.0), run.at(1320.0)
+        peak, between, second = run.at(480.0), run.at(1060.0), run.at(1320.0)
 
         assert peak.decision.plan["sink"] == 8
         assert mean(peak.samples[-1].processing_latency_ms) > 2e3

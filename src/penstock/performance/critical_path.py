@@ -6,9 +6,15 @@ from collections.abc import Mapping
 
 from penstock.model import Topology
 
+NO_LINKS: Mapping[tuple[str, str], float] = {}
 
-def critical_path(topology: Topology, weights: Mapping[str, float]) -> tuple[str, ...]:
+
+def critical_path(
+    topology: Topology, weights: Mapping[str, float], links: Mapping[tuple[str, str], float] = NO_LINKS
+) -> tuple[str, ...]:
     """The path from a root to a leaf with the largest sum of weights; among equals the first in graph order.
+
+    `links` are the weights of edges; an edge that is not named weighs nothing.
 
     >>> from penstock.model import Operator
     >>> names = ("read", "fast", "slow", "join")
@@ -20,9 +26,9 @@ def critical_path(topology: Topology, weights: Mapping[str, float]) -> tuple[str
     heaviest: dict[str, float] = {}
     step: dict[str, str | None] = {}
     for name in reversed(topology.order):
-        step[name] = max(topology.children[name], key=lambda child: heaviest[child], default=None)
-        child = step[name]
-        heaviest[name] = weights[name] + (0.0 if child is None else heaviest[child])
+        further = {child: links.get((name, child), 0.0) + heaviest[child] for child in topology.children[name]}
+        step[name] = max(further, key=lambda child: further[child], default=None)
+        heaviest[name] = weights[name] + max(further.values(), default=0.0)
     at: str | None = max(topology.roots, key=lambda root: heaviest[root])
     path = []
     while at is not None:

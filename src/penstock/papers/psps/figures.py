@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.papers.psps.examples import fig_5, table_2
+from penstock.papers.psps.examples import fig_3, fig_5, table_2
 from penstock.papers.psps.other_streams import fig_14, table_9, table_11, table_12
 from penstock.papers.psps.parameters import table_4, table_5, table_6, table_7
 from penstock.papers.psps.table8 import fig_8, fig_9, table_8
@@ -15,6 +15,7 @@ PAPER = "PSPS (2022)"
 
 ITEMS: dict[str, Callable[[], Item]] = {
     "table2": table_2,
+    "fig3": fig_3,
     "fig5": fig_5,
     "table4": table_4,
     "table5": table_5,

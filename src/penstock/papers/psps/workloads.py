@@ -13,8 +13,8 @@ from penstock.runs.workload import ALSO_A_PIPELINE, Workload
 from penstock.simulator.job import Behaviour, Change, Engine, Grouping, Job, Overflow
 
 # From the paper: a queue holds 100,000 events, one older than 30 s has failed, a change wakes replicas up and costs
-# nothing, and each event goes to the replica that is least utilised in the interval of 30 s. Derived: a system without a pool that loses its queues in each restart of 4 s, the nearest whole second,
-# loses about the sixth of all events that DABS-Storm lost.
+# nothing, and each event goes to the replica that is least utilised in the interval of 30 s. Chosen: how long a system
+# without a pool takes to restart.
 ENGINE = Engine(
     overflow=Overflow.DROP, change=Change.LIVE, queue_records=100_000, timeout_seconds=30.0, downtime_seconds=4.0
 )
@@ -50,12 +50,12 @@ def raw_tweets(seed: int = 0) -> Trace:
     return replace(fluctuating(tweets(), RAW_EVERY, RAW_DEVIATION, seed), name="raw_tweets")
 
 
-def dns() -> Trace:
+def dns(seed: int = 4) -> Trace:
     """DNS queries: restless from one moment to the next, log-normal around a constant, by a seeded generator.
 
     Derived: one replica of each operator loses a few hundredths. Chosen: mean, deviation, and a minute between points.
     """
-    return fluctuating(constant(DNS_MEAN, 1200.0), 60.0, DNS_DEVIATION, seed=4)
+    return fluctuating(constant(DNS_MEAN, 1200.0), 60.0, DNS_DEVIATION, seed)
 
 
 def _workload(
