@@ -280,3 +280,14 @@ def test_windows_in_which_a_backlog_drains_after_a_change_teach_nothing_while_pa
         assert story.turn().reason.code is ReasonCode.WARMING_UP
         assert story.policy.state() == before  # type: ignore[attr-defined]
     assert story.turn().reason.code is not ReasonCode.WARMING_UP
+
+
+def test_a_backlog_that_comes_after_the_one_of_a_restart_is_not_waited_for() -> None:
+    story = Story(
+        latency_job(), AuTraScalePlus(backlog_patience=100 * WINDOW), Slo(event_latency="1 s", drain="10 min")
+    )
+    while story.turn().figures.get("phase") != "steady" or story.job.backlog:
+        assert len(story.decisions) < 60
+    story.turn()
+    story.job.backlog = 60e3
+    assert story.turn().figures["phase"] == "event latency optimisation"

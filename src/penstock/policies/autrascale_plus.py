@@ -124,7 +124,7 @@ class AuTraScalePlus(AuTraScale):
     def _follow(self, observation: Observation, drain: Drain, reading: Reading) -> None:
         """End a drain whose target is met or whose limit has passed; else go on, with what was granted of its plan."""
         latest, over = observation.latest, drain.began + drain.backlog.limit_seconds
-        if met(latest, observation.slo) or latest.end >= over:
+        if met(latest, observation.slo) or latest.t >= over:  # a window that begins within the limit still counts
             self.drain, self.returning = None, drain.steady
         elif drain.plan in self.refused:
             self.drain = replace(drain, plan=reading.configuration)
