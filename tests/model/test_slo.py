@@ -40,6 +40,15 @@ def test_a_time_beyond_all_calendars_is_refused() -> None:
     assert str(refused.value) == "slo: drain must be shorter than a million years, not '99999999999999 h'"
 
 
+def test_a_target_for_processing_above_the_one_for_events_is_refused() -> None:
+    """Processing is a part of the way from a record's creation to its leaving."""
+    with pytest.raises(
+        InvalidValueError, match=r"^slo: processing_latency must be at most event_latency, 200 ms, not 5"
+    ):
+        Slo(processing_latency="500 ms", event_latency="200 ms")
+    assert Slo(processing_latency="200 ms", event_latency="200 ms").latency_ms == 200.0
+
+
 def test_an_unknown_statistic_is_refused() -> None:
     with pytest.raises(InvalidValueError) as refused:
         Slo(statistic="p94")

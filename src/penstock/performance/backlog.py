@@ -7,11 +7,14 @@ Glossary (AuTraScale+, equations 9 to 12):
     R_steady   (10) lambda * l_wait: what may wait there in a steady state (Little's law)
     R_target   (11) backlog - R_steady: what must go
     V          (12) lambda + R_target / T_limit: the throughput at which it goes within T_limit seconds
+    d          how long the change to the plan that drains stops the job; the paper's (12) knows none
+
+Nothing goes in those d seconds, and lambda * d records come: V = lambda + (R_target + lambda * d) / (T_limit - d).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from penstock.model import MissingFigureError, Observation, Sample, Slo
 
@@ -28,6 +31,8 @@ class BacklogModel:
     ... )
     >>> model.steady_backlog, model.target_backlog, round(model.target_throughput)
     (6000.0, 5994000.0, 56650)
+    >>> round(BacklogModel(40_000, 6e6, 100, 250, 360, downtime_seconds=20).target_throughput)
+    59982
     """
 
     input_rate: float
@@ -35,6 +40,7 @@ class BacklogModel:
     processing_latency_ms: float
     event_latency_ms: float  # the target
     limit_seconds: float
+    downtime_seconds: float = 0.0
 
     @property
     def waiting_seconds(self) -> float:
@@ -52,7 +58,17 @@ class BacklogModel:
 
     @property
     def target_throughput(self) -> float:
-        return self.input_rate + self.target_backlog / self.limit_seconds
+        return self.input_rate + (self.target_backlog + self.own_backlog) / self.draining_seconds
+
+    @property
+    def own_backlog(self) -> float:
+        """What comes while the change stops the job."""
+        return self.input_rate * self.downtime_seconds
+
+    @property
+    def draining_seconds(self) -> float:
+        """T_limit without the downtime; a tenth of the limit at least, so that a hopeless target stays finite."""
+        return max(self.limit_seconds - self.downtime_seconds, 0.1 * self.limit_seconds)
 
     def figures(self) -> dict[str, float]:
         return {
@@ -60,12 +76,20 @@ class BacklogModel:
             "R_steady": self.steady_backlog,
             "R_target": self.target_backlog,
             "T_limit": self.limit_seconds,
+            "downtime": self.downtime_seconds,
             "target_throughput": self.target_throughput,
         }
 
+    def to_json(self) -> list[float]:
+        return [getattr(self, each.name) for each in fields(self)]
+
 
 def backlog_model(
-    sample: Sample, slo: Slo, limit_seconds: float, processing_latency_ms: float | None = None
+    sample: Sample,
+    slo: Slo,
+    limit_seconds: float,
+    processing_latency_ms: float | None = None,
+    downtime_seconds: float = 0.0,
 ) -> BacklogModel | None:
     """The model of a window, or None where no event latency is asked for or the one asked for is met.
 
@@ -83,8 +107,9 @@ def backlog_model(
         if processing_latency_ms is None:
             raise MissingFigureError("processing_latency_ms")
     model = BacklogModel(
-        sample.offered_rate, sample.backlog, processing_latency_ms, slo.event_latency_ms, limit_seconds
-    )
+        sample.offered_rate, sample.backlog, processing_latency_ms, slo.event_latency_ms, limit_seconds,
+        downtime_seconds,
+    )  # fmt: skip
     return model if model.target_backlog > 0 else None
 
 

@@ -40,12 +40,16 @@ class Proposal:
 
 @dataclass(frozen=True)
 class LatencySearch:
-    """The search at one rate for one latency target, with the options of its policy."""
+    """The search at one rate for one latency target, with the options of its policy.
+
+    `source` is the record of another rate to transfer from, if there is one.
+    """
 
     record: RateRecord
     space: SearchSpace
     target_ms: float
     options: AuTraScale
+    source: RateRecord | None = None
 
     @property
     def threshold(self) -> float:
@@ -86,21 +90,19 @@ class LatencySearch:
             return self._best(current, scores, refused, f"{len(scores)} configurations were tried")
         return None
 
-    def explore(
-        self,
-        current: Configuration,
-        refused: Collection[Configuration],
-        source: RateRecord | None,
-        real_samples: int | None,
-        transfer: Transfer,
-    ) -> Proposal:
-        """The next configuration to try.
+    def transfers(self, scores: Scores) -> RateRecord | None:
+        """The record that is transferred from now; None where Algorithm 1 goes on alone.
 
-        `source` is the record to transfer from, if there is one. From `real_samples` samples of this rate on (None: the
-        size of the bootstrap set) it is no longer used, and Algorithm 1 goes on alone.
+        A transfer ends after `num` samples of its own, or else with more real samples than the bootstrap set has.
         """
+        num, taken = self.options.num, len(scores) - self.record.begun_with
+        goes_on = len(scores) <= len(self._bootstrap) if num is None else taken < num
+        return self.source if goes_on else None
+
+    def explore(self, current: Configuration, refused: Collection[Configuration], transfer: Transfer) -> Proposal:
+        """The next configuration to try."""
         scores, bootstrap = self.scores(), self._bootstrap
-        if source is None:
+        if self.source is None:
             for number, k in enumerate(bootstrap, 1):
                 if k not in scores and k not in refused:
                     text = f"bootstrap sample {number} of {len(bootstrap)}"
@@ -108,14 +110,16 @@ class LatencySearch:
         if not scores:  # no sample from the base upwards is remembered: begin with the base again
             return Proposal(self.space.lower, ReasonCode.EXPLORE, "the base must be measured", {"phase": "bootstrap"})
         surrogate: Surrogate
-        if source is not None and len(scores) < (len(bootstrap) if real_samples is None else real_samples):
+        source, tried = self.transfers(scores), {*scores, *refused}
+        if source is not None:
             old = trained(self.space, self.scores(source), self.options.nu)
             surrogate, f_best = transfer(old, self.space, scores, bootstrap)
             figures = {"phase": "transfer", "source_rate": source.rate, "f_best": f_best}
+            if self.options.lightweight:  # its Algorithm 2 looks at the space without P_c
+                tried |= set(bootstrap)
         else:
             surrogate, f_best = trained(self.space, scores, self.options.nu), max(scores.values())
             figures = {"phase": "bayesian optimisation", "f_best": f_best}
-        tried = {*scores, *refused}
         step = recommend(self.space, surrogate, f_best, tried, best_first(scores), self.options.xi, self.options.seed)
         if step is None:
             return self._best(current, scores, refused, "every configuration was tried")
@@ -138,9 +142,18 @@ class LatencySearch:
     def _ended(
         self, current: Configuration, scores: Scores, refused: Collection[Configuration]
     ) -> Configuration | None:
-        """The configuration at which Algorithm 1 ends: the one in force, or else the best one that meets the target."""
-        good = [k for k in scores if scores[k] >= self.threshold and self.fulfils(k) and k not in refused]
-        return current if current in good else max(good, key=lambda k: scores[k], default=None)
+        """The configuration at which the search ends: the one in force, or one where it would have ended before.
+
+        Samples that a model was trained with before the job began are no plans that were in force. A lightweight
+        transfer ends on latency alone (AuTraScale+, sections IV-D and V-D).
+        """
+        on_latency = self.options.lightweight and self.transfers(scores) is not None
+        threshold = 0.0 if on_latency else self.threshold
+        good = [k for k in scores if scores[k] >= threshold and self.fulfils(k) and k not in refused]
+        if current in good:
+            return current
+        ran = [k for k in good if not self.record.measured[k].training]
+        return max(ran, key=lambda k: scores[k], default=None)
 
     def _best(self, current: Configuration, scores: Scores, refused: Collection[Configuration], why: str) -> Proposal:
         """The best configuration of a search that gives up; those that meet the latency come first."""

@@ -40,13 +40,16 @@ def settling(observation: Observation, running_time: float, patience: float = 0.
     """Whether the newest window shows the effects of a change of plan rather than the plan.
 
     It does when it began less than `running_time` seconds after the change, and for up to `patience` seconds more
-    while the job completes more than comes in: then it works off what waited during the downtime.
+    while the job completes more than comes in: then it works off what waited during the downtime. Once it has, a
+    backlog that comes later is no effect of the change.
     """
     change, latest = observation.last_change, observation.latest
     if change is None:
         return False
     since = latest.t - change.t
-    return since < running_time or (since < running_time + patience and catching_up(latest))
+    if since < running_time:
+        return True
+    return since < running_time + patience and all(map(catching_up, observation.since(change.t + running_time)))
 
 
 def refused(observation: Observation, reading: Reading) -> Configuration | None:

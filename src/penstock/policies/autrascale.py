@@ -14,13 +14,14 @@ from penstock.performance.bayesian.bayesian_search import arrays
 from penstock.performance.bayesian.gaussian_process import GaussianProcess
 from penstock.performance.bayesian.matern import check_smoothness
 from penstock.performance.bayesian.rate_library import Measurement, RateLibrary, RateRecord
-from penstock.performance.bayesian.search_space import Configuration, SearchSpace, within_bounds
+from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.bayesian.transfer import residual_model, with_estimates
-from penstock.performance.throughput import keeps_up, look_back, throughput_parallelism
+from penstock.performance.throughput import throughput_parallelism
 from penstock.performance.true_rates import input_rates, true_rates
 from penstock.policies import Policy, State
 from penstock.policies._latency_search import LatencySearch, Proposal, Scores
 from penstock.policies._reading import Reading, by_name, configuration_of, plan_of, read, refused, settling
+from penstock.policies._throughput_walk import ThroughputWalk
 
 
 @dataclass
@@ -39,14 +40,21 @@ class AuTraScale(Policy):
         for the plan that was really in force. A plan that was refused is not asked for again at that rate.
       - A job that works off a backlog has full buffers: its latency then does not replace what its plan showed before.
       - The input rate has changed when it leaves `rate_tolerance` around the rate at which the search began.
-      - Asking for any configuration tried already ends throughput optimisation, not only the last one. A configuration
-        that later falls behind opens it again.
+      - Asking for any configuration tried already ends throughput optimisation, not only the last one. Before it ends
+        short of the rate and goes back to an earlier plan, the plan in force is run once more, as p4 in the paper's
+        Fig. 5 (b). Where a larger plan keeps up, nothing outside limits the job: then (3), repeated in vain, is scaled
+        by what its throughput lacks. A window that does more than was thought attainable opens the walk again; so does
+        a plan that kept up and falls behind in two windows running, and then nothing shrinks.
+      - A search ends at the plan in force, as in Algorithm 1; also at a bootstrap sample, while that runs, as the job
+        itself runs them. Plans that a model was trained with before the job began do not end it.
+      - `num` counts the samples that the transfer itself takes, as line 16 of Algorithm 2 does.
       - After `max_iterations` trials the best of them is kept; the paper goes on until (8, 9) holds.
       - The model sees log k / log P_max. The whole space is listed up to 200,000 points and climbed beyond.
       - Without a target for processing latency the one for event latency stands in, as processing is a part of it.
         Without either it holds where throughput optimisation ends.
     """
 
+    lightweight: ClassVar[bool] = False
     name: ClassVar[str] = "autrascale"
     source: ClassVar[str] = "AuTraScale (IPDPS 2021): equations 2 to 9, Algorithms 1 and 2"
 
@@ -55,7 +63,9 @@ class AuTraScale(Policy):
     xi: float = option(XI, "least improvement of the score worth a trial", "score")
     uniform_samples: int = option(6, "M: bootstrap samples with all operators alike", "samples")
     num: int | None = option(
-        None, "real samples at a rate that end a transfer; none: the bootstrap set's size", "samples"
+        None,
+        "real samples that a transfer takes before it ends; none: until there are more than the bootstrap set has",
+        "samples",
     )
     policy_running_time: float = option(0.0, "how long windows are left out after a change of plan", "seconds")
     backlog_patience: float = option(
@@ -90,7 +100,7 @@ class AuTraScale(Policy):
 
     def learn(self, observation: Observation) -> None:
         """Learn from the newest window, unless it lacks a figure or began too soon after a change."""
-        if settling(observation, self.policy_running_time, self.backlog_patience):
+        if self._settling(observation):
             return
         topology = observation.topology
         try:
@@ -111,6 +121,10 @@ class AuTraScale(Policy):
             self.refused.append(denied)
         self._add_window(observation, record, reading, recommended)
 
+    def _settling(self, observation: Observation) -> bool:
+        """Whether the newest window shows a change of plan rather than the plan."""
+        return settling(observation, self.policy_running_time, self.backlog_patience)
+
     def _forget(self) -> None:
         """Forget everything, as another job or other bounds make the configurations learnt before invalid."""
         self.library = RateLibrary(self.rate_tolerance)
@@ -123,12 +137,14 @@ class AuTraScale(Policy):
     def _add_window(
         self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration
     ) -> None:
-        """Add the newest window to the record of its rate."""
-        if self._fell_behind(record, reading):
-            record.reopen()
+        """Add the newest window to the record of its rate, unless it is no evidence yet."""
+        walk = ThroughputWalk(record, observation.topology, self.keep_up_tolerance, self.throughput_noise)
+        if walk.doubts(reading):
+            return
+        walk.reconsider(reading)
         record.measure(reading.configuration, self._without_backlog(observation, record, reading))
         if record.base is None:
-            self._step(observation, record, reading, recommended)
+            walk.step(reading, recommended, self.refused)
 
     @staticmethod
     def _without_backlog(observation: Observation, record: RateRecord, reading: Reading) -> Measurement:
@@ -138,38 +154,11 @@ class AuTraScale(Policy):
             return reading.measurement
         return replace(reading.measurement, latency_ms=earlier.latency_ms)
 
-    def _fell_behind(self, record: RateRecord, reading: Reading) -> bool:
-        """Whether a configuration that used to keep up no longer does, so that the base is outdated."""
-        earlier, now = record.measured.get(reading.configuration), reading.measurement
-        return (
-            record.base is not None
-            and earlier is not None
-            and keeps_up(earlier.throughput, earlier.input_rate, self.keep_up_tolerance)
-            and not keeps_up(now.throughput, now.input_rate, self.keep_up_tolerance)
-        )
-
-    def _step(self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration) -> None:
-        """Do one step of throughput optimisation, with both its endings."""
-        configuration, measured = reading.configuration, reading.measurement
-        enough = keeps_up(measured.throughput, measured.input_rate, self.keep_up_tolerance)
-        first = record.recommended is None
-        record.steps[configuration] = measured.throughput
-        record.recommended = recommended
-        # The first configuration may be over-provisioned: it ends the walk only if (3) asks for no smaller one.
-        caught_up = enough and (not first or sum(recommended) >= sum(configuration))
-        # Asking again for what was tried already is "the same twice in a row", and also ends a walk in circles.
-        if caught_up or recommended in record.steps or recommended in self.refused:
-            rate = measured.input_rate
-            base = look_back(record.steps, rate, self.keep_up_tolerance, self.throughput_noise)
-            reached = record.steps[base]
-            record.base = within_bounds(base, observation.topology)
-            record.attainable = None if keeps_up(reached, rate, self.keep_up_tolerance) else reached
-
     # Decide ----------------------------------------------------------------------------------------------------
 
     def decide(self, observation: Observation) -> Decision:
         figures, record = self._figures(observation), self.library.current
-        if record is None or settling(observation, self.policy_running_time, self.backlog_patience):
+        if record is None or self._settling(observation):
             text = "the policy running time is not over yet"
             return Decision.hold(observation.plan, ReasonCode.WARMING_UP, text, figures=figures)
         proposal = self._propose(observation, record)
@@ -203,8 +192,7 @@ class AuTraScale(Policy):
         if search is None:
             return self._walk(observation, record)
         current = configuration_of(observation.plan, observation.topology)
-        source = self.library.nearest(record, search.can_teach)
-        return search.explore(current, self.refused, source, self.num, self._transfer)
+        return search.explore(current, self.refused, self._transfer)
 
     def _walk(self, observation: Observation, record: RateRecord) -> Proposal:
         """The next step of throughput optimisation."""
@@ -234,7 +222,8 @@ class AuTraScale(Policy):
         if target_ms is None or record.base is None:
             return None
         space = SearchSpace.above(record.base, observation.topology)
-        return LatencySearch(record, space, target_ms, options=self)
+        search = LatencySearch(record, space, target_ms, options=self)
+        return replace(search, source=self.library.nearest(record, search.can_teach))
 
     def _transfer(
         self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]

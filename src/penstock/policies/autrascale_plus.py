@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from penstock.model import InvalidValueError, MissingFigureError, Observation, ReasonCode, direction
+from penstock.model.errors import check_whole
 from penstock.model.options import option
-from penstock.performance.backlog import BacklogModel, backlog_model, saturated, time_left
+from penstock.performance.backlog import BacklogModel, backlog_model, met, saturated
 from penstock.performance.bayesian.acquisition import Surrogate
 from penstock.performance.bayesian.bayesian_search import arrays
-from penstock.performance.bayesian.bootstrap import bootstrap_set
 from penstock.performance.bayesian.drain_search import DrainSearch
 from penstock.performance.bayesian.gaussian_process import GaussianProcess
 from penstock.performance.bayesian.rate_library import REMEMBERED, RateRecord
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model
-from penstock.performance.true_rates import arriving, headroom, instances, true_rates
+from penstock.performance.downtime import downtime_of
 from penstock.policies import State
+from penstock.policies._event_latency import Drain, EventLatencySearch, Profiler
 from penstock.policies._latency_search import Proposal, Scores
-from penstock.policies._reading import Reading, by_name, configuration_of, plan_of
+from penstock.policies._reading import Reading, configuration_of, plan_of
 from penstock.policies.autrascale import AuTraScale
-
-BEYOND_TARGET = (1.0, 1.1, 1.25, 1.5, 2.0)
-"""Multiples of the target throughput for which configurations are estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """A backlog being drained: when that began, and the steady state (pi_p and its latency) to return to."""
-
-    began: float
-    steady: Configuration
-    latency_ms: float
 
 
 @dataclass
@@ -41,19 +29,24 @@ class AuTraScalePlus(AuTraScale):
     """Three solvers in order: throughput (TO), processing latency (PLO), event latency (ELO).
 
     The paper's: once PLO has settled and the event latency is above its target, the backlog model (9 to 12) says what
-    throughput drains in time; ELO (13, Algorithm 3) looks for it by Bayesian optimisation, runs what it found until the
-    target is met or the limit has passed, and goes back. The lightweight transfer (Algorithm 2) trains no samples.
+    throughput drains in time; ELO (13, Algorithm 3) finds a configuration for it, which runs until the event latency is
+    met or the limit has passed; then the job goes back. The lightweight transfer (Algorithm 2) trains no samples, looks
+    at the space without the bootstrap set, and ends on latency alone (sections IV-D and V-D).
 
     Ours, beside what `AuTraScale` lists:
       - Its equation 3 lacks a division; the first paper's is used.
-      - The profile is learnt from the job's own busy windows, never by injecting load; `profiled` adds an offline one.
-      - The search begins with what the true rates ask for; until other configurations were busy, estimates from those
-        rates stand in for the bootstrap set and for a few configurations around the target.
-      - beta is what the target exceeds the input by; a score of 0.9 is close enough.
-      - A configuration that drains faster than it must is kept: it is released the sooner.
-      - A limit that passes begins again; the paper says nothing of a job that is still late then.
+      - V allows for d, how long a change stops the job, as its own changes showed it:
+        lambda + (R + lambda d) / (T - d). It is reckoned once, when a drain begins, and no other plan follows in it.
+      - No drain begins that its own two changes would undo: where the steady configuration is fast enough, or no more
+        waits than comes in d seconds.
+      - `profiler` runs configurations offline, as in the paper. Without one, no load is ever injected: the profile is
+        learnt from the job's own busy windows, and the true rates stand in for what was never busy.
+      - beta is what the target exceeds the input by; a score of 0.99 is close enough, as a throughput that is too low
+        by a tenth of what must go comes late by as much.
+      - A job that is still late when the limit has passed goes back, as in the paper; then another drain may begin.
     """
 
+    lightweight: ClassVar[bool] = True
     name: ClassVar[str] = "autrascale_plus"
     source: ClassVar[str] = "AuTraScale+ (TPDS 2024): equations 2 to 13, Algorithms 1 to 3"
 
@@ -63,9 +56,12 @@ class AuTraScalePlus(AuTraScale):
         "gap to the target throughput that halves its score; none: what the target exceeds the input by",
         "records/s",
     )
-    throughput_threshold: float = option(0.9, "score at which a throughput is close enough to its target", "score")
+    throughput_threshold: float = option(0.99, "score at which a throughput is close enough to its target", "score")
     drain_limit: float = option(600.0, "time to drain a backlog where the SLO names none", "seconds")
+    profile_trials: int = option(10, "runs of the offline profile beyond the bootstrap set", "trials")
 
+    profiler: Profiler | None = field(init=False, repr=False, compare=False, default=None)
+    downtime: float = field(init=False, repr=False, default=0.0)
     profile: dict[Configuration, float] = field(init=False, repr=False, default_factory=dict)
     drain: Drain | None = field(init=False, repr=False, default=None)
     returning: Configuration | None = field(init=False, repr=False, default=None)
@@ -82,6 +78,7 @@ class AuTraScalePlus(AuTraScale):
             )
         if not self.drain_limit > 0:
             raise InvalidValueError("drain_limit", f"must be positive, not {self.drain_limit!r}")
+        check_whole("profile_trials", self.profile_trials)
 
     def profiled(self, configuration: Configuration, throughput: float) -> None:
         """Record the throughput of a configuration that always has work, from a window or an offline profile."""
@@ -100,16 +97,19 @@ class AuTraScalePlus(AuTraScale):
         super()._begin()
         self.drain = self.returning = None  # at another rate there is another steady state
 
+    def _settling(self, observation: Observation) -> bool:
+        """While the job drains, what counts is when the event latency is met, not what its plan usually does."""
+        return self.drain is None and self.returning is None and super()._settling(observation)
+
     def _add_window(
         self, observation: Observation, record: RateRecord, reading: Reading, recommended: Configuration
     ) -> None:
         """Add the newest window; while the job drains or returns, only its throughput is recorded."""
         if saturated(observation.latest, observation.slo):
             self.profiled(reading.configuration, reading.measurement.throughput)
+            self.downtime = self._downtime(observation)
         if self.drain is not None:
-            if self._drained(observation, self.drain):
-                self.returning = self.drain.steady
-                self.drain = None
+            self._follow(observation, self.drain, reading)
             return
         if self.returning == reading.configuration or self.returning in self.refused:
             self.returning = None
@@ -117,89 +117,76 @@ class AuTraScalePlus(AuTraScale):
             super()._add_window(observation, record, reading, recommended)
             self.drain = self._beginning(observation, record, reading)
 
+    def _downtime(self, observation: Observation) -> float:
+        seen = downtime_of(observation)
+        return self.downtime if seen is None else seen
+
+    def _follow(self, observation: Observation, drain: Drain, reading: Reading) -> None:
+        """End a drain whose target is met or whose limit has passed; else go on, with what was granted of its plan."""
+        latest, over = observation.latest, drain.began + drain.backlog.limit_seconds
+        if met(latest, observation.slo) or latest.t >= over:  # a window that begins within the limit still counts
+            self.drain, self.returning = None, drain.steady
+        elif drain.plan in self.refused:
+            self.drain = replace(drain, plan=reading.configuration)
+
     def _beginning(self, observation: Observation, record: RateRecord, reading: Reading) -> Drain | None:
         """The drain that begins now: in a steady state whose event latency is too high and that has a backlog."""
-        latency_ms = record.measured[reading.configuration].latency_ms
+        steady, earlier = reading.configuration, record.measured.get(reading.configuration)
         settled = self._settled(observation, record)
-        if latency_ms is None or settled is None or settled.configuration != reading.configuration:
+        if earlier is None or earlier.latency_ms is None or settled is None or settled.configuration != steady:
             return None
-        drain = Drain(observation.latest.end, reading.configuration, latency_ms)
-        return None if self._drained(observation, drain) else drain
-
-    def _drained(self, observation: Observation, drain: Drain) -> bool:
-        try:
-            return self._backlog(observation, drain) is None
-        except MissingFigureError:  # the backlog is unknown: a drain goes on, and none begins
-            return drain is not self.drain
-
-    # Decide ----------------------------------------------------------------------------------------------------
-
-    def _propose(self, observation: Observation, record: RateRecord) -> Proposal:
-        current = configuration_of(observation.plan, observation.topology)
-        steady = self.returning
-        if self.drain is not None:
-            backlog = self._backlog(observation, self.drain)
-            if backlog is not None:
-                return self._drain(observation, record, backlog, current)
-            steady = self.drain.steady
-        if steady is None or steady == current:
-            return super()._propose(observation, record)
-        text = "the event latency is met: back to the steady configuration"
-        return Proposal(steady, ReasonCode.RESTORE, text, {"phase": "steady"})
-
-    def _backlog(self, observation: Observation, drain: Drain) -> BacklogModel | None:
-        """Equations 9 to 12, with what is left of the limit; None when nothing must be drained (any more)."""
-        latest, slo = observation.latest, observation.slo
+        slo = observation.slo
         limit = self.drain_limit if slo.drain_seconds is None else slo.drain_seconds
-        left = time_left(latest.end - drain.began, limit, latest.seconds)
-        return backlog_model(latest, slo, left, drain.latency_ms)
+        try:
+            backlog = backlog_model(observation.latest, slo, limit, earlier.latency_ms, self.downtime)
+        except MissingFigureError:  # the backlog is unknown
+            return None
+        if backlog is None or backlog.target_backlog <= backlog.own_backlog:
+            return None
+        search = self._event_latency_search(observation, record, backlog)
+        if search.able(steady) >= backlog.target_throughput:
+            return None
+        plan = self._drained_by(search, steady)
+        return None if plan == steady else Drain(observation.latest.end, steady, plan, backlog)
 
-    def _drain(
-        self, observation: Observation, record: RateRecord, backlog: BacklogModel, current: Configuration
-    ) -> Proposal:
-        """Event latency optimisation (Algorithm 3), one step for each window."""
+    def _event_latency_search(
+        self, observation: Observation, record: RateRecord, backlog: BacklogModel
+    ) -> EventLatencySearch:
         assert record.base is not None  # a drain begins in a steady state
-        search = self._drain_search(SearchSpace.above(record.base, observation.topology), backlog)
-        figures = {"phase": "event latency optimisation", **backlog.figures(), "beta": search.beta}
-        text = f"{backlog.target_backlog:,.0f} records must go within {backlog.limit_seconds:.0f} s"
-        profile = {k: v for k, v in self.profile.items() if k in search.space and k not in self.refused}
-        if (able := profile.get(current)) is not None:
-            figures |= {"profiled_throughput": able, "throughput_score": search.score(able)}
-            if able >= search.target or search.score(able) >= search.threshold:
-                return Proposal(current, ReasonCode.STEADY, f"{text}, as they do", figures)
-        chosen = search.found(profile)
-        if chosen is None:
-            guess = self._linear(observation, search)
-            if guess not in self.refused and profile.get(guess, math.inf) >= search.target:
-                return Proposal(guess, ReasonCode.EXPLORE, f"{text}: the true rates ask for this", figures)
-            step = search.next(profile, self._estimates(observation, search), self.refused)
-            if step is not None:
-                return Proposal(step.configuration, ReasonCode.EXPLORE, text, {**figures, **step.figures()})
-            chosen = max(profile, key=lambda k: profile[k], default=current)
-        return Proposal(chosen, direction(observation.plan, plan_of(chosen, observation)), text, figures)
+        space = SearchSpace.above(record.base, observation.topology)
+        return EventLatencySearch(
+            self._drain_search(space, backlog), observation, self.profile, self.refused, self.uniform_samples
+        )
+
+    def _drained_by(self, search: EventLatencySearch, steady: Configuration) -> Configuration:
+        """pi_e: the configuration that drains."""
+        return search.online() if self.profiler is None else search.offline(self.profiler, self.profile_trials)
 
     def _drain_search(self, space: SearchSpace, backlog: BacklogModel) -> DrainSearch:
         target = backlog.target_throughput
         beta = target - backlog.input_rate if self.beta is None else self.beta
         return DrainSearch(space, target, beta, self.throughput_threshold, self.xi, self.nu, self.seed)
 
-    def _linear(self, observation: Observation, search: DrainSearch, times: float = 1.0) -> Configuration:
-        """The smallest configuration that would reach `times` the target if rates scaled linearly."""
-        rates, load = true_rates(observation), load_of_one(observation)
-        throughput = times * search.target
-        needed = (instances(throughput * load[n], rates[n].processing) for n in observation.topology.names)
-        bounds = zip(needed, search.space.lower, search.space.upper, strict=True)
-        return tuple(min(max(k, least), most) for k, least, most in bounds)
+    # Decide ----------------------------------------------------------------------------------------------------
 
-    def _estimates(self, observation: Observation, search: DrainSearch) -> dict[Configuration, float]:
-        """The throughput of some configurations if rates scaled linearly: the bootstrap set, and those at the target
-        and somewhat beyond it, since instances that compete for resources do less."""
-        rates, load = true_rates(observation), load_of_one(observation)
-        around = (self._linear(observation, search, times) for times in BEYOND_TARGET)
-        return {
-            k: headroom(by_name(k, observation.topology), rates, load)
-            for k in (*bootstrap_set(search.space, self.uniform_samples), *around)
-        }
+    def _propose(self, observation: Observation, record: RateRecord) -> Proposal:
+        current = configuration_of(observation.plan, observation.topology)
+        if self.drain is not None:
+            return self._draining(observation, record, self.drain, current)
+        if self.returning is None or self.returning == current:
+            return super()._propose(observation, record)
+        text = "the event latency is met, or the limit has passed: back to the steady configuration"
+        return Proposal(self.returning, ReasonCode.RESTORE, text, {"phase": "steady"})
+
+    def _draining(self, observation: Observation, record: RateRecord, drain: Drain, current: Configuration) -> Proposal:
+        backlog = drain.backlog
+        search = self._event_latency_search(observation, record, backlog).search
+        figures = {"phase": "event latency optimisation", **backlog.figures(), "beta": search.beta}
+        if (able := self.profile.get(drain.plan)) is not None:
+            figures |= {"profiled_throughput": able, "throughput_score": search.score(able)}
+        text = f"{backlog.target_backlog:,.0f} records must go within {backlog.limit_seconds:.0f} s"
+        code = direction(observation.plan, plan_of(drain.plan, observation))
+        return Proposal(drain.plan, code, text if current != drain.plan else f"{text}, as they do", figures)
 
     def _transfer(
         self, old: GaussianProcess, space: SearchSpace, scores: Scores, bootstrap: tuple[Configuration, ...]
@@ -212,25 +199,17 @@ class AuTraScalePlus(AuTraScale):
     # Remember --------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        drain = self.drain
         return {
             **super().state(),
             "profile": [[list(k), throughput] for k, throughput in self.profile.items()],
-            "drain": None if drain is None else [drain.began, list(drain.steady), drain.latency_ms],
+            "downtime": self.downtime,
+            "drain": None if self.drain is None else self.drain.to_json(),
             "returning": None if self.returning is None else list(self.returning),
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
         self.profile = {tuple(k): throughput for k, throughput in state["profile"]}
-        drain = state["drain"]
-        self.drain = None if drain is None else Drain(drain[0], tuple(drain[1]), drain[2])
+        self.downtime = state["downtime"]
+        self.drain = None if state["drain"] is None else Drain.from_json(state["drain"])
         self.returning = None if state["returning"] is None else tuple(state["returning"])
-
-
-def load_of_one(observation: Observation) -> dict[str, float]:
-    """Records per second that reach each operator for each one offered to the job; without input, roots are equal."""
-    topology, latest = observation.topology, observation.latest
-    offered = latest.offered_rate
-    shares = {root: (latest.input_rate_of(root) or 0.0) / offered if offered else 1.0 for root in topology.roots}
-    return arriving(topology, true_rates(observation), shares)

@@ -72,3 +72,13 @@ def test_a_nexmark_query_misses_its_target_at_its_base_and_at_many_of_both_but_n
     assert not meets(1, base)
     assert not meets(30, 30)
     assert meets(2, base + 4)
+
+
+@pytest.mark.parametrize("name", ["yahoo", "yahoo_open_store"])
+def test_yahoos_operators_are_those_of_the_extended_benchmark_and_the_join_asks_the_store(name: str) -> None:
+    """AuTraScale+, section V-A: Source, FlatMap (parse data), Filter, Project, FlatMap (join data)."""
+    simulated = workload(name).job
+    assert simulated.topology.names == ("source", "parse", "filter", "project", "join")
+    assert {each for each, does in simulated.behaviours.items() if does.rate_cap} <= {"join"}
+    most = max(simulated.behaviours, key=lambda each: simulated.behaviours[each].service_ms)
+    assert most == "join"

@@ -35,7 +35,8 @@ def test_a_target_out_of_reach_ends_with_the_space_or_with_the_trials() -> None:
 
 def test_among_those_close_enough_the_least_parallelism_is_taken() -> None:
     search = DrainSearch(SPACE, target=100.0, beta=50.0)
-    assert search.found({(9, 9): 100.0, (5, 5): 96.0, (3, 3): 40.0}) == (5, 5)
+    assert search.found({(9, 9): 100.0, (5, 5): 104.0, (3, 3): 40.0}) == (5, 5)
+    assert search.found({(9, 9): 100.0, (5, 5): 96.0}) == (9, 9)  # what is too slow is late, however near
     assert search.found({(3, 3): 40.0}) is None
     assert search.found({(1, 1): 100.0}) is None  # below the space
 

@@ -70,17 +70,17 @@ def training_set(space: SearchSpace, samples: int | None = None) -> tuple[Config
 
 
 def taught(
-    name: str, rate: float, base: Configuration, points: Iterable[Configuration], seed: int = 0
+    name: str, rate: float, base: Configuration | None, points: Iterable[Configuration], seed: int = 0
 ) -> Callable[[Policy], None]:
-    """Give AuTraScale the model of a rate, trained before the experiment begins."""
+    """Give AuTraScale the model of a rate, trained before the experiment begins; with None it must find the base."""
     record = RateRecord(rate, recommended=base, base=base)
     for point in points:
         sample = steady(name, rate, point, seed)
         assert sample.throughput is not None
-        record.measure(point, Measurement(rate, sample.throughput, latency_ms(sample)))
+        record.measure(point, Measurement(rate, sample.throughput, latency_ms(sample), training=True))
 
     def prepare(policy: Policy) -> None:
         assert isinstance(policy, AuTraScale)
-        policy.library = RateLibrary(policy.rate_tolerance, [record])
+        policy.library = RateLibrary(policy.rate_tolerance, [RateRecord.from_json(record.to_json())])
 
     return prepare

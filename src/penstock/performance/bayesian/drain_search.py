@@ -34,9 +34,13 @@ class DrainSearch:
         return throughput_score(throughput, self.target, self.beta)
 
     def found(self, profile: Profile) -> Configuration | None:
-        """The smallest of the profiled configurations whose score reaches the threshold; None if there is none."""
-        inside = [k for k, v in profile.items() if k in self.space and self.score(v) >= self.threshold]
-        return min(inside, key=sum, default=None)
+        """The smallest of the profiled configurations whose score reaches the threshold; None if there is none.
+
+        One that is a little too slow does not count, whatever its score: it is late by as much, and given up at the
+        limit.
+        """
+        near = [k for k, v in profile.items() if v >= self.target and self.score(v) >= self.threshold]
+        return min((k for k in near if k in self.space), key=sum, default=None)
 
     def next(
         self, profile: Profile, estimates: Profile | None = None, refused: Collection[Configuration] = ()
@@ -61,12 +65,15 @@ class DrainSearch:
     ) -> dict[Configuration, float]:
         """Run Algorithm 3 against an offline profile; returns what was profiled, in order.
 
-        It ends with a configuration that reaches the threshold, after so many trials, or with the space.
+        It ends with a configuration that was tried and reaches the threshold (a bootstrap sample that happens to reach
+        it is none, as in the paper), after so many trials, or with the space.
         """
         profile = {k: throughput(k) for k in bootstrap}
         for _ in range(self.space.size if trials is None else trials):
-            step = self.next(profile) if self.found(profile) is None else None
+            step = self.next(profile)
             if step is None:
                 break
             profile[step.configuration] = throughput(step.configuration)
+            if self.found({step.configuration: profile[step.configuration]}) is not None:
+                break
         return profile

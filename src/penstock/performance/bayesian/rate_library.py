@@ -5,7 +5,7 @@ Raw measurements are kept, not scores: a score follows from them for whatever ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,12 @@ REMEMBERED = 200
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a configuration did when it was last in force."""
+    """What a configuration did when it was last in force; `training` if that was to train a model, before the job."""
 
     input_rate: float
     throughput: float
     latency_ms: float | None
+    training: bool = False
 
 
 @dataclass
@@ -33,6 +34,10 @@ class RateRecord:
     base         k', once throughput optimisation has ended; None before
     attainable   the throughput of the base, where something outside the job keeps it below the rate
     measured     the newest measurement of each configuration, the newest last
+    again        the configuration that is run once more before throughput optimisation ends short of the rate
+    floor        what throughput optimisation asks for at least, as that much fell behind
+    doubted      the configuration that fell behind in the newest window, and kept up before
+    begun_with   real samples there were when the search for latency began
     """
 
     rate: float
@@ -41,6 +46,10 @@ class RateRecord:
     base: Configuration | None = None
     attainable: float | None = None
     measured: dict[Configuration, Measurement] = field(default_factory=dict)
+    again: Configuration | None = None
+    floor: Configuration | None = None
+    doubted: Configuration | None = None
+    begun_with: int = 0
 
     def measure(self, configuration: Configuration, measurement: Measurement) -> None:
         self.measured.pop(configuration, None)
@@ -48,9 +57,10 @@ class RateRecord:
         while len(self.measured) > REMEMBERED:
             del self.measured[next(iter(self.measured))]
 
-    def reopen(self) -> None:
-        """Begin throughput optimisation again; the measurements stay."""
+    def reopen(self, floor: Configuration | None = None) -> None:
+        """Begin throughput optimisation again, at `floor` or above; the measurements stay."""
         self.steps, self.recommended, self.base, self.attainable = {}, None, None, None
+        self.again, self.floor, self.doubted = None, floor, None
 
     def within(self, rate: float, tolerance: float) -> bool:
         """Whether `rate` differs from this rate by at most `tolerance` of it."""
@@ -60,10 +70,16 @@ class RateRecord:
         return {
             "rate": self.rate,
             "steps": [[list(step), throughput] for step, throughput in self.steps.items()],
-            "recommended": None if self.recommended is None else list(self.recommended),
-            "base": None if self.base is None else list(self.base),
+            "recommended": _listed(self.recommended),
+            "base": _listed(self.base),
             "attainable": self.attainable,
-            "measured": [[list(k), m.input_rate, m.throughput, m.latency_ms] for k, m in self.measured.items()],
+            "measured": [
+                [list(k), m.input_rate, m.throughput, m.latency_ms, m.training] for k, m in self.measured.items()
+            ],
+            "again": _listed(self.again),
+            "floor": _listed(self.floor),
+            "doubted": _listed(self.doubted),
+            "begun_with": self.begun_with,
         }
 
     @classmethod
@@ -71,11 +87,23 @@ class RateRecord:
         return cls(
             rate=plain["rate"],
             steps={tuple(step): throughput for step, throughput in plain["steps"]},
-            recommended=None if plain["recommended"] is None else tuple(plain["recommended"]),
-            base=None if plain["base"] is None else tuple(plain["base"]),
+            recommended=_tuple(plain["recommended"]),
+            base=_tuple(plain["base"]),
             attainable=plain["attainable"],
             measured={tuple(k): Measurement(*figures) for k, *figures in plain["measured"]},
+            again=_tuple(plain.get("again")),
+            floor=_tuple(plain.get("floor")),
+            doubted=_tuple(plain.get("doubted")),
+            begun_with=plain.get("begun_with", 0),
         )
+
+
+def _listed(configuration: Configuration | None) -> list[int] | None:
+    return None if configuration is None else list(configuration)
+
+
+def _tuple(plain: Sequence[int] | None) -> Configuration | None:
+    return None if plain is None else tuple(plain)
 
 
 @dataclass

@@ -15,7 +15,6 @@ from penstock.control.think import think
 from penstock.load.curves import constant
 from penstock.model import Observation, Plan, Sample, Slo
 from penstock.papers.autrascale.spark.wordcount import JOBS, RATE
-from penstock.papers.autrascale_plus.event_latency import THRESHOLD
 from penstock.papers.autrascale_plus.fig11 import SAVED
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
@@ -33,7 +32,7 @@ STEADY = (1, 2, 6, 5)
 """The plan that AuTraScale ends with at this rate: see Fig. 5."""
 OWN = "autrascale_plus"
 METHODS = (OWN, "exponent", "proportion", "max")
-OPTIONS = {"keep_up_tolerance": KEEP_UP, "throughput_threshold": THRESHOLD}
+OPTIONS = {"keep_up_tolerance": KEEP_UP}
 
 
 def is_known(cycles: Cycles) -> bool:
