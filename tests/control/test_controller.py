@@ -100,6 +100,8 @@ class Breaks:
         self.calls = 0
         self.called = threading.Event()
 
+    may_be_overtaken = False
+
     def has_news(self) -> bool:
         return True
 
@@ -124,6 +126,8 @@ class Hangs:
     def __init__(self) -> None:
         self.settings = FAST
         self.free = threading.Event()
+
+    may_be_overtaken = False
 
     def has_news(self) -> bool:
         return True
