@@ -111,6 +111,8 @@ class Breaks:
         self.calls = 0
         self.called = threading.Event()
 
+    may_be_overtaken = False
+
     def has_news(self) -> bool:
         return True
 
@@ -135,6 +137,8 @@ class Hangs:
     def __init__(self) -> None:
         self.settings = FAST
         self.free = threading.Event()
+
+    may_be_overtaken = False
 
     def has_news(self) -> bool:
         return True

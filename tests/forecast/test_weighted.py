@@ -73,3 +73,17 @@ def test_its_memory_is_bounded() -> None:
     memory = forecaster.state()["memory"]
     assert len(memory["pending"]) <= sum(HORIZONS) / 60
     assert all(len(misses) <= 240 for misses in memory["misses"])
+
+
+def test_the_highest_rate_until_then_is_covered_as_often_as_said_and_more_than_the_last_one() -> None:
+    draw, forecaster = random.Random(3), Weighted()
+    rates = [1000.0 * draw.uniform(0.8, 1.2) for _ in range(3000)]
+    expected, covered = [], []
+    for step, rate in enumerate(rates):
+        forecaster.learn(20.0 * step, rate)
+        if step > 300 and step % 15 == 0 and step + 15 < len(rates):
+            (peak,) = forecaster.peaks(300, (0.8,))
+            covered.append(max(rates[step + 1 : step + 16]) <= peak)
+            expected.append(peak > forecaster.quantiles(300, (0.8,))[0])
+    assert 0.7 < sum(covered) / len(covered) < 0.92
+    assert all(expected)

@@ -99,6 +99,20 @@ def test_a_job_that_missed_its_targets_before_shows_nothing() -> None:
     assert cost.measured is None
 
 
+def test_until_then_whole_windows_without_a_record_are_the_silence() -> None:
+    cost = ChangeCost()
+    cost.learn(after_a_change(windows_after(25.0), before_ms=5000.0), Known())
+    assert cost.measured == 20.0  # two windows of ten seconds, and a part of the third
+
+
+def test_it_is_not_judged_before_what_waited_has_gone() -> None:
+    windows, cost = windows_after(14.0), ChangeCost()
+    cost.learn(after_a_change(windows[:3]), Known())
+    assert cost.measured is None
+    cost.learn(after_a_change(windows), Known())
+    assert cost.measured == pytest.approx(14.0, rel=0.1)
+
+
 def test_before_a_change_it_is_nominal_by_what_the_engine_must_do() -> None:
     nominal = [ChangeCost().silence(Topology((Operator("count", actuation=kind),))) for kind in Actuation]
     assert nominal == sorted(nominal)

@@ -96,3 +96,16 @@ def test_no_sequence_of_brute_force_is_cheaper() -> None:
 
 def test_without_input_the_smallest_plan_is_the_cheapest() -> None:
     assert chosen((0.0,) * 5, present=4) == 2
+
+
+def test_a_plan_that_may_soon_be_too_small_costs_the_change_that_it_will_take() -> None:
+    """Rates that are likely to come back are sat out, even if no single one of them would be missed for long."""
+    low, high = [350.0] * 5, [350.0, 700.0, 700.0, 700.0, 700.0]
+
+    def chosen_if(returns: float) -> int:
+        likely = Outlook(STEPS, np.array([low, high]).T, np.array([1 - returns, returns]))
+        options = weigh(RUNGS, len(RUNGS) - 1, 0.0, likely, terms(change=300.0))
+        return min(options, key=lambda each: each.cost).rung.slots
+
+    assert chosen_if(0.05) == 4
+    assert chosen_if(0.9) == 8

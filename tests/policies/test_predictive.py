@@ -144,10 +144,11 @@ def test_it_goes_on_exactly_where_it_stopped() -> None:
     assert restarted.state() == policy.state()
 
 
-def test_it_does_the_work_of_the_guard_of_patience_itself() -> None:
+def test_it_does_the_work_of_the_guards_that_wait_itself() -> None:
     names = [guard.name for guard in chain(None, None, Predictive.takes_care_of)]
     assert "patience" not in names
-    assert "stabilisation" in names
+    assert "stabilisation" not in names
+    assert "max_step" in names
     wished = chain({"patience": {"seconds": 60.0}}, None, Predictive.takes_care_of)
     assert "patience" in [guard.name for guard in wished]
 

@@ -51,6 +51,12 @@ def test_a_missed_target_is_felt_and_the_operator_with_the_most_waiting_work_gro
     assert "in front of count" in why
 
 
+def test_what_a_change_made_wait_itself_is_not_felt_before_its_plan_has_had_three_windows() -> None:
+    change, late = growth(30.0, "count", window(20.0)), [window(10.0 * n) for n in range(6)]
+    assert Pressure().felt(observed(*late[:5], history=(change,))) is None
+    assert Pressure().felt(observed(*late, history=(change,))) is not None
+
+
 def test_a_queue_that_grows_is_felt_before_a_target_is_missed() -> None:
     seen = observed(*(window(10 * n, latency_ms=100.0, queue=1000.0 * n) for n in range(3)))
     assert "wait, and more with every window" in (Pressure().felt(seen) or "")

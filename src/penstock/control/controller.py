@@ -23,11 +23,16 @@ SLOW_INTERVALS = 5
 LOOK_SECONDS = 0.5
 """How often to look for the first window that counts."""
 
+LOOKS_AN_INTERVAL, SHORTEST_WINDOW = 6, 5.0
+"""How often to look whether a decision is overtaken, and the least seconds from one such look to the next: where the
+time between two looks is a window, a shorter one would show little but chance."""
+
 
 class Controller:
     """Runs one cycle every `loop.settings.interval_seconds`, and calls `observers` and `on_cycle` with it.
 
-    The first decision does not wait for the end of an interval: it comes with the first window that counts.
+    The first decision does not wait for the end of an interval: it comes with the first window that counts. Nor does
+    the one after a decision that was overtaken: a burst came that it was not made for.
     """
 
     def __init__(
@@ -49,6 +54,7 @@ class Controller:
         self._run_once = run or loop.run_once
         self._cycle_log = CycleLog(name)
         self.interval_seconds = loop.settings.interval_seconds
+        self.look_seconds = max(SHORTEST_WINDOW, self.interval_seconds / LOOKS_AN_INTERVAL)
         self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
         self.decision_ms: deque[float] = deque(maxlen=1_000)
         self._on_cycle = on_cycle
@@ -98,7 +104,13 @@ class Controller:
             self._had_news = self.loop.has_news()
             if self._had_news or time.monotonic() >= due:
                 return True
-        return not self._stopped.wait(self.interval_seconds)
+        while (left := due - time.monotonic()) > 0:
+            early = self.loop.may_be_overtaken and left > 1.5 * self.look_seconds  # else it is due before the next look
+            if self._stopped.wait(self.look_seconds if early else left):
+                return False
+            if early and self.loop.overtaken():
+                break
+        return True
 
     def _cycle(self) -> None:
         try:

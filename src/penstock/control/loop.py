@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 
 from penstock.control.deadline import Deadline, StillBusyError, TooSlowError
 from penstock.control.ports import Actuator, Clock, Monitor, Store
@@ -18,6 +19,7 @@ from penstock.model import (
     Cycle,
     Decision,
     Execution,
+    HoldsUpTo,
     Mode,
     Observation,
     Plan,
@@ -83,6 +85,8 @@ class Loop:
         self._unseen = 0  # how many of the newest samples no decision rests on yet
         self._measured: tuple[Sample, ...] = ()  # since the last cycle
         self._newest: Sample | None = None  # also if it does not count
+        # What the last decision was made for; before the first one, nothing at all.
+        self._holds_up_to = HoldsUpTo(0.0, 0.0) if getattr(self.policy, "decides_early", False) else None
         sequential = self.execution is Execution.SEQUENTIAL
         self.view = ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy)) if sequential else None
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
@@ -108,11 +112,24 @@ class Loop:
         """
         if self.mode is Mode.OFF:
             return False
-        try:
-            self._look()
-        except Exception:
-            log.debug("the monitor failed", exc_info=True)
+        self._try_to_look()
         return self._unseen > 0
+
+    @property
+    def may_be_overtaken(self) -> bool:
+        """Whether the last decision says what it was made for, so that it is worth looking before the next is due."""
+        return self._holds_up_to is not None and self.mode is not Mode.OFF
+
+    def overtaken(self) -> bool:
+        """Whether a window has ended since the last decision that shows more than that was made for.
+
+        A burst between two decisions is answered by the next window then, not by the next interval.
+        """
+        holds = self._holds_up_to
+        if holds is None or self.mode is Mode.OFF:
+            return False
+        self._try_to_look()
+        return any(holds.overtaken_by(window) for window in islice(reversed(self._samples), self._unseen))
 
     def resume(self) -> Plan | None:
         """Take up where an earlier process stopped: its window, its models; returns its plan, if there is one.
@@ -187,6 +204,12 @@ class Loop:
             log.debug("policy failed", exc_info=True)
             return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
 
+    def _try_to_look(self) -> None:
+        try:
+            self._look()
+        except Exception:
+            log.debug("the monitor failed", exc_info=True)
+
     def _look(self) -> None:
         """Take in the windows that have ended since the last look."""
         measured = tuple(self.monitor.read())
@@ -249,6 +272,7 @@ class Loop:
     def _remember(self, cycle: Cycle) -> Cycle:
         if _decides(cycle):
             self._history.append(cycle)
+            self._holds_up_to = cycle.decision.holds_up_to
         knowledge = self._knowledge()
         try:
             self.store.record(cycle, self.policy.name, knowledge)

@@ -1,7 +1,8 @@
 """Several forecasters, each believed as far as it has been right at the horizon in question; with quantiles.
 
 Every minute each of them predicts the rate at all horizons. When that time has come, its running error at that horizon
-takes in the miss, and the misses of their weighted mean are kept for the quantiles (`_conformal`).
+takes in the miss, and the misses of their weighted mean are kept for the quantiles (`_conformal`). So are the misses of
+the highest rate until then: who must carry a load has to carry its peaks.
 
     e    running mean of |measured - predicted| / scale, of one forecaster at one horizon
     w    (e + LEAST)^-SHARPNESS: its weight there
@@ -43,8 +44,17 @@ SMALL = 0.02
 MOST = 10.0
 """A miss counts for no more than this many times the scale."""
 
-Pending = tuple[float, int, list[float], float]
-"""When a prediction is due, the number of its horizon, what each forecaster said, and what was made of it."""
+
+@dataclass(slots=True)
+class Pending:
+    """When a prediction is due, the number of its horizon, what each forecaster said, what was made of that, and the
+    highest rate since."""
+
+    due: float
+    number: int
+    said: list[float]
+    mean: float
+    peak: float = 0.0
 
 
 @dataclass
@@ -65,6 +75,7 @@ class Weighted(OnlineForecaster):
     _errors: list[list[float]] = field(init=False, default_factory=list)
     _scored: list[int] = field(init=False, default_factory=list)
     _misses: list[Misses] = field(init=False, default_factory=list)
+    _peaks: list[Misses] = field(init=False, default_factory=list)
     _pending: list[Pending] = field(init=False, default_factory=list)
     _usual: float = field(init=False, default=0.0)
     _rate: float = field(init=False, default=0.0)
@@ -81,7 +92,9 @@ class Weighted(OnlineForecaster):
         }
         self._errors = [[0.0] * len(self.members) for _ in HORIZONS]
         self._scored = [0] * len(HORIZONS)
-        self._misses = [Misses(NOMINAL * (horizon / HORIZONS[0]) ** 0.5) for horizon in HORIZONS]
+        self._misses, self._peaks = (
+            [Misses(NOMINAL * (horizon / HORIZONS[0]) ** 0.5) for horizon in HORIZONS] for _ in range(2)
+        )
 
     def weights(self, seconds_ahead: float) -> dict[str, float]:
         """How much each forecaster counts at a horizon; together 1."""
@@ -91,6 +104,12 @@ class Weighted(OnlineForecaster):
         """The rates that are not exceeded with these probabilities, that many seconds ahead; there is a measurement."""
         predicted = max(0.0, self._ahead(seconds_ahead))
         misses, scale = self._misses[_horizon(seconds_ahead)], self._scale(predicted)
+        return [max(0.0, predicted + scale * misses.quantile(level)) for level in levels]
+
+    def peaks(self, seconds_ahead: float, levels: Sequence[float]) -> list[float]:
+        """The same for the highest rate until then."""
+        predicted = max(0.0, self._ahead(seconds_ahead))
+        misses, scale = self._peaks[_horizon(seconds_ahead)], self._scale(predicted)
         return [max(0.0, predicted + scale * misses.quantile(level)) for level in levels]
 
     def _take(self, t: float, rate: float) -> None:
@@ -103,23 +122,27 @@ class Weighted(OnlineForecaster):
             self._asked = t
             for number, horizon in enumerate(HORIZONS):
                 said = [member.predict(horizon) or 0.0 for member in self.members.values()]
-                self._pending.append((t + horizon, number, said, self._mean(said, number)))
+                self._pending.append(Pending(t + horizon, number, said, self._mean(said, number)))
 
     def _score(self, t: float, rate: float) -> None:
         """Compare what was predicted for now with what was measured; what should have been measured is dropped."""
-        due = [each for each in self._pending if each[0] <= t + 1e-6]
+        for each in self._pending:
+            each.peak = max(each.peak, rate)
+        due = [each for each in self._pending if each.due <= t + 1e-6]
         if not due:
             return
-        self._pending = [each for each in self._pending if each[0] > t + 1e-6]
-        for when, number, said, mean in due:
-            if t - when > EVERY:
+        self._pending = [each for each in self._pending if each.due > t + 1e-6]
+        for each in due:
+            if t - each.due > EVERY:
                 continue
+            number, scale = each.number, self._scale(each.mean)
             self._scored[number] += 1
             pace = max(1 / self._scored[number], 1 / MEMORY)
-            errors, scale = self._errors[number], self._scale(mean)
-            for place, each in enumerate(said):
-                errors[place] += pace * (abs(_share(rate - each, scale)) - errors[place])
-            self._misses[number].add(_share(rate - mean, scale))
+            errors = self._errors[number]
+            for place, said in enumerate(each.said):
+                errors[place] += pace * (abs(_share(rate - said, scale)) - errors[place])
+            self._misses[number].add(_share(rate - each.mean, scale))
+            self._peaks[number].add(_share(each.peak - each.mean, scale))
 
     def _scale(self, predicted: float) -> float:
         return predicted + SMALL * self._usual
@@ -144,7 +167,8 @@ class Weighted(OnlineForecaster):
             "errors": [list(errors) for errors in self._errors],
             "scored": list(self._scored),
             "misses": [list(misses.newest) for misses in self._misses],
-            "pending": [[due, number, list(said), mean] for due, number, said, mean in self._pending],
+            "peaks": [list(misses.newest) for misses in self._peaks],
+            "pending": [[each.due, each.number, list(each.said), each.mean, each.peak] for each in self._pending],
             "usual": self._usual,
             "rate": self._rate,
             "asked": self._asked,
@@ -155,9 +179,13 @@ class Weighted(OnlineForecaster):
             member.restore(memory["members"][name])
         self._errors = [list(errors) for errors in memory["errors"]]
         self._scored = list(memory["scored"])
-        for kept, misses in zip(self._misses, memory["misses"], strict=True):
-            kept.__init__(kept.nominal, misses)  # type: ignore[misc]
-        self._pending = [(due, number, list(said), mean) for due, number, said, mean in memory["pending"]]
+        self._misses, self._peaks = (
+            [Misses(kept.nominal, misses) for kept, misses in zip(self._misses, memory[name], strict=True)]
+            for name in ("misses", "peaks")
+        )
+        self._pending = [
+            Pending(due, number, list(said), mean, peak) for due, number, said, mean, peak in memory["pending"]
+        ]
         self._usual, self._rate, self._asked = memory["usual"], memory["rate"], memory["asked"]
 
 

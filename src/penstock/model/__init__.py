@@ -1,6 +1,6 @@
 """What everyone speaks: values with units in their names, refused where they are made. Standard library only."""
 
-from penstock.model.decision import Decision, Expected, Origin, Reason, ReasonCode, Verdict, direction
+from penstock.model.decision import Decision, Expected, HoldsUpTo, Origin, Reason, ReasonCode, Verdict, direction
 from penstock.model.errors import InvalidValueError, MissingFigureError, PenstockError
 from penstock.model.frozen import FrozenMap
 from penstock.model.observation import Cycle, Forecast, Mode, Observation
@@ -18,6 +18,7 @@ __all__ = [
     "Expected",
     "Forecast",
     "FrozenMap",
+    "HoldsUpTo",
     "InvalidValueError",
     "Latency",
     "MissingFigureError",

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self, cast
 
-from penstock.model.errors import check_number
+from penstock.model.errors import check_number, check_required_number
 from penstock.model.frozen import FrozenMap
 from penstock.model.plan import Plan
+from penstock.model.sample import Sample
 
 
 class Origin(StrEnum):
@@ -104,11 +105,37 @@ class Expected:
         check_number("expected event_latency_ms", self.event_latency_ms)
 
 
+@dataclass(frozen=True, slots=True)
+class HoldsUpTo:
+    """What a decision was made for. A window that shows more overtakes it: the loop decides again without waiting for
+    the next interval.
+
+    input_rate  records per second that are offered
+    waiting     records that wait, in the source and in front of operators
+    """
+
+    input_rate: float
+    waiting: float
+
+    def __post_init__(self) -> None:
+        check_required_number("holds_up_to: input_rate", self.input_rate)
+        check_required_number("holds_up_to: waiting", self.waiting)
+
+    def overtaken_by(self, window: Sample) -> bool:
+        """A figure that was not measured overtakes nothing.
+
+        >>> HoldsUpTo(input_rate=500.0, waiting=100.0).overtaken_by(Sample(t=0, seconds=10, operators={}, backlog=101))
+        True
+        """
+        return (window.job_input_rate or 0.0) > self.input_rate or window.waiting > self.waiting
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """A target plan with its reason, the figures it rests on and the effect expected of it.
 
-    `wanted` is what the policy asked for, `plan` what is left of it after the guards named in `verdicts`.
+    `wanted` is what the policy asked for, `plan` what is left of it after the guards named in `verdicts`. Without
+    `holds_up_to` the next decision comes after an interval, whatever happens meanwhile.
     """
 
     plan: Plan
@@ -118,6 +145,7 @@ class Decision:
     figures: Mapping[str, Any] = field(default_factory=FrozenMap)
     wanted: Plan = field(default=cast("Plan", None))  # left out, it is the plan itself
     verdicts: tuple[Verdict, ...] = ()
+    holds_up_to: HoldsUpTo | None = None
 
     def __post_init__(self) -> None:
         if cast("Plan | None", self.wanted) is None:

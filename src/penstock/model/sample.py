@@ -174,6 +174,11 @@ class Sample:
         return sum(self.input_rate.values()) if isinstance(self.input_rate, Mapping) else self.input_rate
 
     @property
+    def waiting(self) -> float:
+        """Records that wait in the source and in front of operators, as far as that was measured."""
+        return (self.backlog or 0.0) + sum(operator.queue or 0.0 for operator in self.operators.values())
+
+    @property
     def offered_rate(self) -> float:
         """The same for those who cannot do without it: raises MissingFigureError where it was not measured."""
         rate = self.job_input_rate

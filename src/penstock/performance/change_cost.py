@@ -6,13 +6,15 @@ C - r. Together its records wait
     A = r h² C / 2 (C - r)  record-seconds,  so  h = sqrt(2 A (C - r) / (r C))
 
 and A is what they exceed the usual latency by, all together. Only changes of a job that met its targets are looked at:
-what waited before a change waits after it as well.
+what waited before a change waits after it as well. Until there was one, whole windows in which nothing came out after a
+change are the silence.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Protocol
 
 from penstock.model import Actuation, Observation, Sample, Slo, Topology
@@ -23,6 +25,9 @@ NOMINAL_SECONDS = {Actuation.LIVE: 0.0, Actuation.RESTART: 1.5, Actuation.STATE_
 
 PACE = 0.4
 """How much of a newly measured silence is believed."""
+
+WORKED_OFF_WITHIN = 900.0
+"""Seconds after a change by which what it made wait has gone; what waits longer has another cause as well."""
 
 AS_USUAL = 1.2
 """A latency up to this many times the usual one is as usual."""
@@ -51,20 +56,26 @@ class ChangeCost:
         return max(NOMINAL_SECONDS[operator.actuation] for operator in topology.operators)
 
     def learn(self, observation: Observation, model: Model) -> None:
-        """Look at the newest change, once a whole cycle after it is in the history, warm-up included."""
+        """Look at the newest change, once the latency after it is as usual again: all that waited has gone then."""
         change, history, slo = observation.last_change, observation.history, observation.slo
         if change is None or change.t <= self.judged or history[-1].t <= change.t:
             return
-        self.judged = change.t
         before = [window for window in change.samples if not window.warm_up]
         after = [window for cycle in history if cycle.t > change.t for window in cycle.samples if window.t >= change.t]
         rate = after[-1].job_input_rate if after else None
         if not before or any(slo.violations(window) for window in before) or not rate:
+            self.judged = change.t
+            if self.measured is None:
+                self.measured = sum(window.seconds for window in takewhile(is_silent, after)) or None
             return
         plan = change.decision.plan.parallelism
         rung = model.rung(plan, observation.topology, slo)
-        usual = model.latency(plan, min(rate, 0.95 * rung.capacity), observation.topology, slo)
-        silence = silence_of(until_as_usual(after, 1e3 * usual), 1e3 * usual, rung.capacity)
+        usual = 1e3 * model.latency(plan, min(rate, 0.95 * rung.capacity), observation.topology, slo)
+        taken = until_as_usual(after, usual)
+        if not is_usual(taken[-1], usual) and observation.t - change.t < WORKED_OFF_WITHIN:
+            return
+        self.judged = change.t
+        silence = silence_of(taken, usual, rung.capacity)
         if silence is not None:
             self.changes += 1
             self.measured = silence if self.measured is None else self.measured + PACE * (silence - self.measured)
@@ -94,10 +105,20 @@ def until_as_usual(windows: Sequence[Sample], usual_ms: float) -> list[Sample]:
     taken = []
     for window in windows:
         taken.append(window)
-        latency = window.event_latency_ms or window.processing_latency_ms
-        if latency is not None and latency.mean is not None and latency.mean < AS_USUAL * usual_ms:
+        if is_usual(window, usual_ms):
             break
     return taken
+
+
+def is_silent(window: Sample) -> bool:
+    """Whether nothing came out although something was offered."""
+    return window.throughput == 0.0 and bool(window.job_input_rate)
+
+
+def is_usual(window: Sample, usual_ms: float) -> bool:
+    """Whether records took no longer than usual; not so if that was not measured."""
+    latency = window.event_latency_ms or window.processing_latency_ms
+    return latency is not None and latency.mean is not None and latency.mean < AS_USUAL * usual_ms
 
 
 def silence_of(windows: Sequence[Sample], usual_ms: float, capacity: float) -> float | None:

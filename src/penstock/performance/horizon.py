@@ -1,8 +1,12 @@
 """A plan over a horizon: a dynamic programme over the next minutes, with the backlog as state.
 
-In each step the job runs on one of a few plans (`rungs`), at one of a few rates that the forecast leaves possible. It
-pays core-seconds, seconds in which a target is missed, and for a change of plan the silence that comes with it, whose
-records then wait. Nothing shrinks while more waits than is tolerated.
+In each step the job runs on one of a few plans (`rungs`). It pays core-seconds, seconds in which a target is missed,
+and for a change of plan the silence that comes with it, whose records then wait. Nothing shrinks while more waits than
+is tolerated.
+
+The forecast leaves a few scenarios possible, each a rate for every step. The choice for the first step is made before
+anybody knows which one it will be; those for later steps are made as well as that scenario allows, since the job is
+looked at again by then. So a plan that may soon be too small costs the change that it will take, as often as it will.
 
 Glossary, for a step of D seconds at rate r, on a rung with limit L and capacity C, with b records waiting:
 
@@ -37,8 +41,8 @@ class Outlook:
     """What is expected of the next minutes.
 
     seconds  the length of each step
-    rates    possible input rates, one row for each step
-    chances  the probability of each column
+    rates    input rates, one row for each step and one column for each scenario
+    chances  the probability of each scenario
     """
 
     seconds: Floats
@@ -76,73 +80,74 @@ class Option:
 
 def weigh(rungs: Sequence[Rung], current: int, backlog: float, outlook: Outlook, terms: Terms) -> list[Option]:
     """What it costs to go to each of the rungs now; infinite for one that must not be chosen."""
-    n = len(rungs)
     slots = np.array([rung.slots for rung in rungs], dtype=np.float64)
-    limit = np.maximum(np.array([rung.limit for rung in rungs]), 1e-9)
-    capacity = np.array([min(rung.capacity, 1e15) for rung in rungs])
-    sigma = np.maximum(SMALLEST_SIGMA, np.hypot(terms.sigma, [rung.error for rung in rungs]))
     usual = float(outlook.rates[0] @ outlook.chances)
     lags = np.unique(np.append(np.array(LAGS) * usual, backlog)) if usual > 0 else np.array([0.0, backlog + 1.0])
-    held = np.eye(n, dtype=bool)
+    steps = _Steps(rungs, lags, terms)
+    change = np.where(np.eye(len(rungs), dtype=bool), 0.0, terms.change)[None, :, :, None]
     smaller = slots[None, :] < slots[:, None]  # from row to column
-    waits = lags > terms.tolerated * usual
-    cores = np.zeros((n, len(lags)))
-    missed = np.zeros((n, len(lags)))
-    if usual > 0:  # what still waits at the end has to go as well
-        missed += lags[None, :] / np.maximum(capacity[:, None] - outlook.rates[-1] @ outlook.chances, 1e-3 * usual)
-    first: tuple[Floats, Floats, Floats] | None = None
+    forbidden = (smaller[:, :, None] & (lags > terms.tolerated * usual)[None, None, :])[None]
+    # What is ahead of a rung and a backlog, [scenario, rung, backlog]: at the end, what still waits has to go.
+    cores = np.zeros((len(outlook.chances), len(rungs), len(lags)))
+    missed = steps.to_drain(outlook.rates[-1])
     for step in range(len(outlook.seconds) - 1, -1, -1):
-        ends = [
-            _run(silence, float(outlook.seconds[step]), outlook.rates[step], outlook.chances, lags, limit, capacity,
-                 sigma, terms.tolerated, cores, missed)
-            for silence in (0.0, terms.silence)
-        ]  # fmt: skip
-        paid = slots[:, None] * outlook.seconds[step]
-        # [from, to, backlog]
-        c = np.where(held[:, :, None], ends[0][0] + paid, ends[1][0] + paid + terms.change)
-        m = np.where(held[:, :, None], ends[0][1], ends[1][1])
-        total = c + terms.miss * m
-        total = np.where(smaller[:, :, None] & waits[None, None, :], np.inf, total)
-        if step == 0:
-            first = c[current], m[current], total[current]
+        seconds, rates = float(outlook.seconds[step]), outlook.rates[step]
+        stay, go = (steps.run(silence, seconds, rates, cores, missed) for silence in (0.0, terms.silence))
+        held = np.eye(len(rungs), dtype=bool)[None, :, :, None]
+        paid = (slots * seconds)[None, None, :, None] + change
+        # [scenario, from, to, backlog]
+        c = np.where(held, stay[0][:, None], go[0][:, None]) + paid
+        m = np.where(held, stay[1][:, None], go[1][:, None])
+        total = np.where(forbidden, np.inf, c + terms.miss * m)
+        if step == 0:  # now nobody knows yet which scenario it will be
             break
-        best = total.argmin(axis=1)[:, None, :]
-        cores = np.take_along_axis(c, best, axis=1)[:, 0, :]
-        missed = np.take_along_axis(m, best, axis=1)[:, 0, :]
-    assert first is not None
+        best = total.argmin(axis=2)[:, :, None, :]
+        cores = np.take_along_axis(c, best, axis=2)[:, :, 0, :]
+        missed = np.take_along_axis(m, best, axis=2)[:, :, 0, :]
     at = int(np.searchsorted(lags, backlog)) if usual > 0 else 0
-    return [
-        Option(rung, float(first[0][j, at]), float(first[1][j, at]), float(first[2][j, at]))
-        for j, rung in enumerate(rungs)
-    ]
+    first = [np.tensordot(outlook.chances, each[:, current, :, at], axes=1).tolist() for each in (c, m, total)]
+    return [Option(rung, *(each[j] for each in first)) for j, rung in enumerate(rungs)]
 
 
-def _run(
-    silence: float, seconds: float, rates: Floats, chances: Floats, lags: Floats, limit: Floats, capacity: Floats,
-    sigma: Floats, tolerated: float, cores: Floats, missed: Floats,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Core-seconds and missed seconds from the beginning of a step on, for each rung and backlog."""
-    silence = min(silence, seconds)
-    rate = np.maximum(rates, 1e-9)
-    waiting = lags[None, :, None] + rate[None, None, :] * silence
-    spare = capacity[:, None, None] - rate[None, None, :]
-    over = np.maximum(0.0, waiting - tolerated * rate)
-    late = np.where(spare > 0, over / np.maximum(spare, 1e-9), np.where(over > 0, np.inf, seconds))
-    working = seconds - silence
-    late = np.minimum(late, working)
-    chance = _normal(np.log(rate[None, :] / limit[:, None]) / sigma[:, None])[:, None, :]
-    miss = max(0.0, silence - tolerated) + late + chance * (working - late)
-    left = np.maximum(0.0, waiting - spare * working)
-    after = _between(lags, cores, left), _between(lags, missed, left)
-    return after[0] @ chances, (after[1] + miss) @ chances
+class _Steps:
+    """One step in every scenario at the same time, for each rung and backlog: arrays are [scenario, rung, backlog]."""
+
+    def __init__(self, rungs: Sequence[Rung], lags: Floats, terms: Terms) -> None:
+        self.lags, self.tolerated = lags, terms.tolerated
+        self.limit = np.maximum(np.array([rung.limit for rung in rungs]), 1e-9)
+        self.capacity = np.array([min(rung.capacity, 1e15) for rung in rungs])
+        self.sigma = np.maximum(SMALLEST_SIGMA, np.hypot(terms.sigma, [rung.error for rung in rungs]))
+
+    def to_drain(self, rates: Floats) -> Floats:
+        """Seconds until nothing waits any more."""
+        spare = np.maximum(self.capacity[None, :] - rates[:, None], 1e-3 * np.maximum(rates[:, None], 1e-6))
+        return self.lags[None, None, :] / spare[:, :, None]
+
+    def run(
+        self, silence: float, seconds: float, rates: Floats, cores: Floats, missed: Floats
+    ) -> tuple[Floats, Floats]:
+        """Core-seconds after a step, and missed seconds from its beginning on."""
+        silence = min(silence, seconds)
+        rate = np.maximum(rates, 1e-9)[:, None, None]
+        waiting = self.lags[None, None, :] + rate * silence
+        spare = self.capacity[None, :, None] - rate
+        over = np.maximum(0.0, waiting - self.tolerated * rate)
+        late = np.where(spare > 0, over / np.maximum(spare, 1e-9), np.where(over > 0, np.inf, seconds))
+        working = seconds - silence
+        late = np.minimum(late, working)
+        chance = _normal(np.log(rate / self.limit[None, :, None]) / self.sigma[None, :, None])
+        miss = max(0.0, silence - self.tolerated) + late + chance * (working - late)
+        left = np.maximum(0.0, waiting - spare * working)
+        right = np.clip(np.searchsorted(self.lags, left, side="right"), 1, len(self.lags) - 1)
+        share = (left - self.lags[right - 1]) / (self.lags[right] - self.lags[right - 1])
+        after = [_between(values, right, share) for values in (cores, missed)]
+        return after[0], after[1] + miss
 
 
-def _between(lags: Floats, values: Floats, at: Floats) -> Floats:
-    """The value of each rung at backlogs between those of the table, by straight lines, also beyond its end."""
-    right = np.clip(np.searchsorted(lags, at, side="right"), 1, len(lags) - 1)
-    share = (at - lags[right - 1]) / (lags[right] - lags[right - 1])
-    rows = np.arange(len(values))[:, None, None]
-    return values[rows, right - 1] * (1.0 - share) + values[rows, right] * share
+def _between(values: Floats, right: npt.NDArray[np.int64], share: Floats) -> Floats:
+    """Values at backlogs between those of the table, by straight lines, also beyond its end."""
+    below, above = (np.take_along_axis(values, at, axis=2) for at in (right - 1, right))
+    return below + share * (above - below)
 
 
 def _normal(z: Floats) -> Floats:

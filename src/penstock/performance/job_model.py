@@ -115,7 +115,7 @@ class JobModel:
 
     def waiting(self, sample: Sample) -> float:
         """Records that wait, in the source and in front of operators."""
-        return (sample.backlog or 0.0) + sum(each.queue or 0.0 for each in sample.operators.values())
+        return sample.waiting
 
     # Predict ---------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,8 @@ class Policy(Protocol):
     not only with the last; `actuation` is how the policy's own system changes a job, where its paper says so: "live",
     "restart" (queues survive) or "lossy_restart" (queues are lost). One that keeps a reserve may say how busy it lets
     instances be, as `utilisation`: see `busy_up_to`. `takes_care_of` names the guards whose work the policy does
-    itself: they are left out unless a user gives options for them.
+    itself: they are left out unless a user gives options for them. One that `decides_early` is asked with the first
+    window in which something came; later ones are asked early if their decisions say what they hold up to.
     """
 
     name: ClassVar[str]
@@ -29,6 +30,7 @@ class Policy(Protocol):
     decides_with_every_measurement: ClassVar[bool] = False
     actuation: ClassVar[str | None] = None
     takes_care_of: ClassVar[tuple[str, ...]] = ()
+    decides_early: ClassVar[bool] = False
 
     def decide(self, observation: Observation) -> Decision: ...
 

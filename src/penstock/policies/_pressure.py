@@ -57,10 +57,12 @@ class Pressure:
 
     def felt(self, observation: Observation) -> str | None:
         """What is wrong, in words; None if the targets hold or the job is about to catch up."""
-        recent = observation.samples[-WINDOWS:]
+        change = observation.last_change
+        since = observation.samples if change is None else observation.since(change.t - 1e-6)
+        recent = since[-WINDOWS:]  # what was before a change says nothing about the plan after it
         if len(recent) < WINDOWS:
             return None
-        waiting = [_waiting(window) for window in recent]
+        waiting = [window.waiting for window in recent]
         rate = recent[-1].job_input_rate or 0.0
         if all(observation.slo.violations(window) for window in recent):
             if waiting[-1] < waiting[0]:
@@ -103,18 +105,13 @@ def _grown(change: Cycle) -> list[str]:
 def _helped(before: Sample, after: Sample, observation: Observation) -> bool:
     if not observation.slo.violations(after):
         return True
-    figures = [(_waiting(before), _waiting(after))]
+    figures = [(before.waiting, after.waiting)]
     for was, is_now in (
         (before.event_latency_ms, after.event_latency_ms), (before.processing_latency_ms, after.processing_latency_ms),
     ):  # fmt: skip
         if was is not None and is_now is not None and was.mean and is_now.mean is not None:
             figures.append((was.mean, is_now.mean))
     return any(now < HELPED * then for then, now in figures if then > 0)
-
-
-def _waiting(sample: Sample) -> float:
-    """Records that wait in the source and in the job."""
-    return (sample.backlog or 0.0) + sum(each.queue or 0.0 for each in sample.operators.values())
 
 
 def _by_waiting_work(sample: Sample, topology: Topology) -> list[str]:

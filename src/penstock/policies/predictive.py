@@ -20,8 +20,9 @@ from typing import ClassVar
 import numpy as np
 
 from penstock.forecast.weighted import Weighted
-from penstock.model import Cycle, Decision, Execution, InvalidValueError, Observation, Slo
+from penstock.model import Cycle, Decision, Execution, HoldsUpTo, InvalidValueError, Observation, Slo
 from penstock.model.options import option
+from penstock.performance.backlog import works_off
 from penstock.performance.batch_model import BatchModel
 from penstock.performance.change_cost import ChangeCost, missed_by
 from penstock.performance.error_budget import ErrorBudget
@@ -34,7 +35,7 @@ from penstock.policies import Policy, State
 from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence
 from penstock.policies._pressure import Pressure
 
-STEPS = np.array([60.0, 60.0, 60.0, 120.0, 120.0, 180.0, 300.0])
+STEPS = np.array([30.0, 60.0, 90.0, 120.0, 120.0, 180.0, 300.0])
 """Seconds of each step of the horizon: a quarter of an hour, finer where it matters more."""
 
 LONGER_PER_SILENCE = 120.0
@@ -54,11 +55,21 @@ BELOW, ABOVE = 0.85, 1.25
 DRAINED_SECONDS = 60.0
 """The largest plan that is weighed drains what waits within this time."""
 
+CATCH_UP_SECONDS = 120.0
+"""While the job is not known, it is sized to work off what waits within this time."""
+
 CHANGE_SECONDS = 40.0
 """Seconds of the whole job that a change costs beside its silence: caches, connections, someone who reads of it."""
 
+WORTH_SHRINKING = 0.75
+"""While the job is not known it shrinks only to this part or less of what it has: each change costs something. Soon
+after a change, it grows only if what it has is this part or less of what it needs."""
+
+JUMP = 1.1
+"""A rate that is higher by this factor overtakes a decision even if its plan did not carry the rate before either."""
+
 UNSETTLED_SECONDS = 120.0
-"""For so long after a change the latency says little about the model."""
+"""For so long after a change the latency says little about the model, and nothing shrinks."""
 
 
 @dataclass
@@ -72,7 +83,8 @@ class Predictive(Policy):
     name: ClassVar[str] = "predictive"
     source: ClassVar[str] = "Penstock's own"
     measurements: ClassVar[int] = 6
-    takes_care_of: ClassVar[tuple[str, ...]] = ("patience",)
+    takes_care_of: ClassVar[tuple[str, ...]] = ("patience", "stabilisation")
+    decides_early: ClassVar[bool] = True
 
     miss_price: float = option(12.0, "what a second outside the targets is worth, in seconds of the whole job", "s")
     missed_share: float = option(0.003, "share of the time in which targets may be missed", "ratio")
@@ -132,6 +144,10 @@ class Predictive(Policy):
             return
         if model.windows < LEARNING or not rate or plan.keys() != set(topology.names):
             return
+        if works_off(sample, slo):  # latencies are those of what waited; but then the job does what it can
+            capacity = model.rung(plan, topology, slo).capacity
+            self.trust.learn(capacity / max(sample.throughput or 0.0, 1e-3 * rate), 1.0, 1.0)
+            return
         processing, event = latency_ms(sample, slo)
         measured = event if processing is None or isinstance(model, BatchModel) else processing
         if measured is not None:
@@ -169,6 +185,7 @@ class Predictive(Policy):
                 "silence_seconds": terms.silence,
                 "price_of_a_missed_second": terms.miss,
             },
+            holds_up_to=_holds_up_to(observation, best.rung.limit),
         )
 
     def _weigh(
@@ -182,6 +199,8 @@ class Predictive(Policy):
         rates = [low * (high / low) ** (step / (RUNGS - 1)) for step in range(RUNGS)]
         current = model.rung({name: observation.plan[name] for name in topology.names}, topology, slo)
         rungs = [each for each in model.ladder(rates, topology, slo) if each.parallelism != current.parallelism]
+        if self._unsettled(observation):
+            rungs = [each for each in rungs if each.slots >= current.slots]
         rungs.append(current)
         expected = float(outlook.rates[0] @ outlook.chances)
         usual = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
@@ -194,16 +213,21 @@ class Predictive(Policy):
         )
         return weigh(rungs, len(rungs) - 1, waiting, outlook, terms), terms
 
+    def _unsettled(self, observation: Observation) -> bool:
+        """Whether the last change is so young that nothing should shrink: what was measured may still be its doing."""
+        change = observation.last_change
+        return change is not None and observation.t - change.t < UNSETTLED_SECONDS
+
     def _outlook(self, rate: float, silence: float) -> Outlook:
-        """The rates of each step: the higher of those at its beginning and at its end.
+        """The rates of each step: the highest rate until its end, as it may turn out.
 
         Where changes are dear the last step is longer, at the rates that are expected for its usual end.
         """
         rows, before = [], [rate] * len(LEVELS)
         for end in np.cumsum(STEPS).tolist():
-            now = self.forecast.quantiles(end, LEVELS) if self.forecast.learnt_until is not None else before
-            rows.append([max(a, b) for a, b in zip(before, now, strict=True)])
-            before = now
+            now = self.forecast.peaks(end, LEVELS) if self.forecast.learnt_until is not None else before
+            before = [max(a, b) for a, b in zip(before, now, strict=True)]
+            rows.append(before)
         seconds = STEPS.copy()
         seconds[-1] += LONGER_PER_SILENCE * silence
         return Outlook(seconds, np.array(rows), CHANCES)
@@ -217,12 +241,18 @@ class Predictive(Policy):
         parallelism, why = self.pressure.relieve(observation)
         target = observation.plan.changed(parallelism)
         figures = {**decision.figures, "felt": felt, "in_vain": list(self.pressure.in_vain)}
-        return Decision.move(observation.plan, target, f"{felt}: {why}", figures=figures)
+        why = f"{felt}: {why}"
+        return Decision.move(observation.plan, target, why, figures=figures, holds_up_to=decision.holds_up_to)
 
     def _by_true_rates(self, observation: Observation, why: str) -> Decision:
         topology, rates = observation.topology, true_rates(observation)
         load = arriving(topology, rates, input_rates(observation))
+        if works_off(observation.latest, observation.slo):
+            latest = observation.latest
+            more = 1.0 + latest.waiting / CATCH_UP_SECONDS / max(latest.offered_rate, 1e-9)
+            load = {name: more * each for name, each in load.items()}
         needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * self.headroom)) for n in topology.names}
+        needed = self._worth_changing(observation, needed)
         return Decision.move(
             observation.plan,
             observation.plan.changed(needed),
@@ -232,7 +262,20 @@ class Predictive(Policy):
                 "target_rate": load,
                 "need": needed,
             },
+            holds_up_to=_holds_up_to(observation, observation.latest.offered_rate / self.headroom),
         )
+
+    def _worth_changing(self, observation: Observation, needed: dict[str, int]) -> dict[str, int]:
+        """What is needed, or the present plan where that differs by little from it.
+
+        Nobody knows yet what a change costs. And after one more waits, by its own doing, which asks for still more.
+        """
+        present = {name: observation.plan[name] for name in needed}
+        part = sum(needed.values()) / sum(present.values())
+        unsettled = self._unsettled(observation)
+        if part > WORTH_SHRINKING or unsettled:
+            needed = {name: max(k, present[name]) for name, k in needed.items()}
+        return present if unsettled and part * WORTH_SHRINKING < 1.0 else needed
 
     # Remember --------------------------------------------------------------------------------------------------------
 
@@ -256,6 +299,12 @@ class Predictive(Policy):
         self.budget.restore(state["budget"])
         self.trust = Trust.restored(state["trust"])
         self.pressure = Pressure.restored(state["pressure"])
+
+
+def _holds_up_to(observation: Observation, carries: float) -> HoldsUpTo:
+    """A decision for a plan that carries so much: more input, or as much more waiting as is tolerated, overtakes it."""
+    latest, rate = observation.latest, observation.latest.offered_rate
+    return HoldsUpTo(max(carries, JUMP * rate), latest.waiting + tolerated_seconds(observation.slo) * rate)
 
 
 def tolerated_seconds(slo: Slo) -> float:

@@ -93,7 +93,8 @@ class SteeredQuery:
 
     def set_mode(self, mode: Mode) -> None:
         self.loop.mode = mode
-        self.loop.guards = chain(guards_in(mode, self._steering.guards), self._rounding)
+        superfluous = getattr(self.loop.policy, "takes_care_of", ())
+        self.loop.guards = chain(guards_in(mode, self._steering.guards), self._rounding, superfluous)
 
     def state_holders(self) -> set[str]:
         return state_holders(self._context, self.query)
