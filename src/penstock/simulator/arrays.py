@@ -51,6 +51,7 @@ class Network(NamedTuple):
     rate_cap: Floats  # (n,) records a second, inf where there is none
     grouping: Ints  # (n,)
     cpu: Floats  # (n,) cores that a busy instance uses
+    tasks: Floats  # (n,) tasks of a stage in a micro-batch, 0 where any number of instances share the records evenly
     visits: Floats  # (n,) records that reach an operator for each one that enters the job
     home: Ints  # (n,) the root (0 .. r - 1) that replays a record which timed out here
     cores: Floats  # (w,)
@@ -60,7 +61,8 @@ class Network(NamedTuple):
     timeout: float  # seconds; inf means never
     network_delay: float  # seconds
     batch_seconds: float
-    batch_overhead: float
+    batch_overhead: float  # seconds
+    batch_work: float  # seconds of one instance
 
 
 class Layout(NamedTuple):
@@ -175,6 +177,7 @@ def network_of(job: Job) -> Network:
         rate_cap=column("rate_cap", missing=np.inf),
         grouping=np.array([GROUPINGS.index(job.behaviours[name].grouping) for name in order], dtype=np.int64),
         cpu=np.array([_cores_at_work(job, name) for name in order], dtype=np.float64),
+        tasks=column("tasks"),
         visits=visits,
         home=home,
         cores=np.array([worker.cores for worker in job.workers], dtype=np.float64),
@@ -185,6 +188,7 @@ def network_of(job: Job) -> Network:
         network_delay=engine.network_ms * 1e-3,
         batch_seconds=engine.batch_seconds,
         batch_overhead=engine.batch_overhead_seconds,
+        batch_work=engine.batch_work_seconds,
     )
 
 
