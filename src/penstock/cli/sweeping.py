@@ -19,10 +19,10 @@ def held(contest: Contest, master: str) -> Standings:
     """Run a contest to the end or to the first Ctrl-C."""
     preparing = "compiling the simulator" if master == IN_PROCESS else f"starting Spark at {master}"
     with ProgressBar(f"{len(contest):,} runs", len(contest), preparing) as progress, Interrupt() as interrupt:
-        return contest.run(_opener(master), progress.reached, interrupt)
+        return contest.run(opener(master), progress.reached, interrupt)
 
 
-def _opener(master: str) -> OpensSpark | None:
+def opener(master: str) -> OpensSpark | None:
     """A function that starts the Spark at that address; None for a run in this process."""
     if master == IN_PROCESS:
         return None

@@ -52,6 +52,7 @@ class Network(NamedTuple):
     rate_cap: Floats  # (n,) records a second, inf where there is none
     grouping: Ints  # (n,)
     cpu: Floats  # (n,) cores that a busy instance uses
+    tasks: Floats  # (n,) tasks of a stage in a micro-batch, 0 where any number of instances share the records evenly
     visits: Floats  # (n,) records that reach an operator for each one that enters the job
     home: Ints  # (n,) the parent by which a record that timed out here is traced to its source; -1 at a root
     home_visits: Floats  # (n,) records that reach an operator for each one that enters at that source
@@ -63,7 +64,8 @@ class Network(NamedTuple):
     grouping_seconds: float  # of the interval for grouping by utilisation; 0 where no operator has it
     network_delay: float  # seconds
     batch_seconds: float
-    batch_overhead: float
+    batch_overhead: float  # seconds
+    batch_work: float  # seconds of one instance
 
 
 class Layout(NamedTuple):
@@ -194,6 +196,7 @@ def network_of(job: Job) -> Network:
         rate_cap=column("rate_cap", missing=np.inf),
         grouping=grouping,
         cpu=np.array([_cores_at_work(job, name) for name in order], dtype=np.float64),
+        tasks=column("tasks"),
         visits=visits,
         home=home,
         home_visits=home_visits,
@@ -206,6 +209,7 @@ def network_of(job: Job) -> Network:
         network_delay=engine.network_ms * 1e-3,
         batch_seconds=engine.batch_seconds,
         batch_overhead=engine.batch_overhead_seconds,
+        batch_work=engine.batch_work_seconds,
     )
 
 

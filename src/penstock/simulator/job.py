@@ -51,6 +51,8 @@ class Behaviour:
     key_skew         exponent of a Zipf law over the instances' weights under keyed grouping; 0 means equal weights
     busy_cores       cores that an instance at work really uses; None means as many as its operator claims
     state_keys       keys of the state that moves when the parallelism changes; 0 means none
+    tasks            tasks of its stage in a micro-batch: k instances take ceil(tasks / k) rounds; None means that any
+                     number of instances share the records evenly
     """
 
     service_ms: float
@@ -64,11 +66,21 @@ class Behaviour:
     key_skew: float = 0.0
     busy_cores: float | None = None
     state_keys: int = 0
+    tasks: float | None = None
 
     def __post_init__(self) -> None:
         check_whole("state_keys", self.state_keys)
         check_number("service_ms", self.service_ms, 1e-9)
-        for name in ("variability", "coordination", "hop_ms", "channel_ms", "rate_cap", "key_skew", "busy_cores"):
+        for name in (
+            "variability",
+            "coordination",
+            "hop_ms",
+            "channel_ms",
+            "rate_cap",
+            "key_skew",
+            "busy_cores",
+            "tasks",
+        ):
             check_number(name, getattr(self, name))
         shares = self.selectivity if isinstance(self.selectivity, Mapping) else {"": self.selectivity}
         for child, share in shares.items():
@@ -95,7 +107,8 @@ class Engine:
     slots_per_worker        slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots
                             fill one worker after the other; None means that instances are spread evenly
     batch_seconds           trigger interval of micro-batches
-    batch_overhead_seconds  what each micro-batch costs on top of its records
+    batch_overhead_seconds  what each micro-batch costs on top of its records, while no instance works
+    batch_work_seconds      what each micro-batch costs its instances on top of its records, shared between them
     noise                   relative deviation of service times from minute to minute; 0 means none
     """
 
@@ -110,6 +123,7 @@ class Engine:
     slots_per_worker: int | None = None
     batch_seconds: float = 1.0
     batch_overhead_seconds: float = 0.1
+    batch_work_seconds: float = 0.0
     noise: float = 0.0
 
 

@@ -83,7 +83,7 @@ def _start(network: Network, layout: Layout, state: State, tally: Tally, time: f
             taken += count
     if taken == 0:
         return
-    duration = network.batch_overhead
+    duration = seconds_a_batch(network, layout)
     for i in range(len(network.service)):
         duration += taken * network.visits[i] * seconds_a_record(network, layout, state, i)
     state.batch[START] = time
@@ -92,13 +92,36 @@ def _start(network: Network, layout: Layout, state: State, tally: Tally, time: f
 
 
 @compiled
+def seconds_a_batch(network: Network, layout: Layout) -> float:
+    """Time that a batch takes whatever its records."""
+    if network.batch_work == 0.0:
+        return network.batch_overhead
+    return network.batch_overhead + network.batch_work / _sharing(network, layout, _widest(layout))
+
+
+@compiled
+def _widest(layout: Layout) -> int:
+    widest = 0
+    for i in range(len(layout.parallelism)):
+        if layout.parallelism[i] > layout.parallelism[widest]:
+            widest = i
+    return widest
+
+
+@compiled
+def _sharing(network: Network, layout: Layout, i: int) -> float:
+    """How many instances share the work of a stage: in the last of several rounds of tasks some have none."""
+    k, tasks = float(layout.parallelism[i]), network.tasks[i]
+    return k if tasks == 0.0 else tasks / max(1.0, math.ceil(tasks / k - 1e-9))
+
+
+@compiled
 def seconds_a_record(network: Network, layout: Layout, state: State, i: int) -> float:
     """Time that a stage takes for each of its records, all its tasks together."""
-    k = layout.parallelism[i]
     cores = 0.0 if len(network.cores) > 0 else np.inf
     for worker in network.cores:
         cores += worker
-    at_work = min(float(k), cores / max(network.cpu[i], 1e-9))
+    at_work = min(_sharing(network, layout, i), cores / max(network.cpu[i], 1e-9))
     return max(_service(network, layout, state, i) / at_work, 1.0 / network.rate_cap[i])
 
 
@@ -124,6 +147,9 @@ def _finish(network: Network, layout: Layout, state: State, tally: Tally, scratc
     finished = state.finished
     finished[:] = 0.0
     finished[SECONDS] = duration
+    finished[USEFUL] = network.batch_work
+    finished[WORKED] = seconds_a_batch(network, layout) - network.batch_overhead
+    tally.busy[network.root[0]] += network.batch_work
     for root in network.root:
         finished[RECORDS] += incoming[root]
     for i in range(len(incoming)):

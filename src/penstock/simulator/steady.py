@@ -16,7 +16,7 @@ from penstock.simulator.compiled import compiled
 from penstock.simulator.concurrent import steady_wait
 from penstock.simulator.job import Job
 from penstock.simulator.latency import targets_of
-from penstock.simulator.sequential import seconds_a_record
+from penstock.simulator.sequential import seconds_a_batch, seconds_a_record
 
 CLOSE_ENOUGH = 1e-4
 """The highest rate of a plan is found to this part of it."""
@@ -131,12 +131,12 @@ def _sequential(network: Network, layout: Layout, calm: State, rate: float, targ
     work = 0.0  # seconds that a batch takes for each second of input
     for i in range(len(network.service)):
         work += len(network.root) * rate * network.visits[i] * seconds_a_record(network, layout, calm, i)
-    every = network.batch_seconds
-    if network.batch_overhead + work * every > every:  # the next batch starts when this one ends
+    every, fixed = network.batch_seconds, seconds_a_batch(network, layout)
+    if fixed + work * every > every:  # the next batch starts when this one ends
         if work >= 1.0:
             return work - 1.0 + 1e-9, 0.0
-        every = network.batch_overhead / (1.0 - work)
-    duration = network.batch_overhead + work * every
+        every = fixed / (1.0 - work)
+    duration = fixed + work * every
     late = max(0.0, duration / targets[0] - 1.0)
     late += max(0.0, (duration + every / 2.0 * min(targets[3], 2.0)) / targets[1] - 1.0)
     behind = max(0.0, every / (targets[2] + network.batch_seconds) - 1.0)

@@ -1,0 +1,62 @@
+"""An advice in words."""
+
+from __future__ import annotations
+
+from penstock.advise.advice import Outcome, QueryAdvice
+from penstock.report.words import count, milliseconds, rate, ratio, span
+
+ALIKE = 0.02
+"""A difference of less than this part of the core-hours is none."""
+
+
+def headline(advice: QueryAdvice) -> str:
+    """One sentence: what ran, what would have done, and what that means."""
+    ran = f"{advice.query} ran {_units(advice, advice.ran)} for {lasting(advice.seconds)}"
+    if advice.recommended is None:
+        return f"{ran}; what policies would have done is not known: it {advice.why_not}"
+    name, outcome = advice.recommended
+    saved, target = advice.saving(outcome), f"with a target of {advice.target_ms / 1e3:g} s"
+    really = advice.ran.violation_ratio
+    outside = f"{ratio(outcome.violation_ratio)} of the time outside"
+    if abs(outcome.violation_ratio - really) > 0.005:
+        outside += f" (it was {ratio(really)})"
+    average = f"{advice.units(outcome):.1f} on average"
+    if saved > ALIKE:
+        return f"{ran}; {target}, {average} would have done: {100 * saved:.0f} % fewer core-hours; {outside}"
+    if saved < -ALIKE:
+        return f"{ran}; {target}, it needs {average}: {-100 * saved:.0f} % more core-hours; {outside}"
+    return f"{ran}; {target}, {name} would have had {average}: about as many core-hours; {outside}"
+
+
+def lasting(seconds: float) -> str:
+    """How long a job ran; hours are what is paid for, so days are counted only when there are many.
+
+    >>> lasting(111_594), lasting(42), lasting(2_000_000)
+    ('31 h', '42 s', '23 d 3 h')
+    """
+    return f"{seconds / 3600:.0f} h" if 7200 <= seconds < 5 * 86_400 else span(seconds)
+
+
+def _units(advice: QueryAdvice, outcome: Outcome) -> str:
+    number = advice.units(outcome)
+    shown = f"{number:.0f}" if abs(number - round(number)) < 0.05 else f"{number:.1f}"
+    return f"{shown} {advice.unit}{'' if shown == '1' else 's'}"
+
+
+def how_it_ran(advice: QueryAdvice) -> str:
+    """Load, batches and cost, in two sentences."""
+    lag = "" if advice.lag is None else f", at most {count(advice.lag)} records waited"
+    text = (
+        f"{advice.application} (Spark {advice.version}): {rate(advice.rate)} on average, {rate(advice.highest_rate)} "
+        f"at most{lag}; tasks ran in {ratio(advice.used_ratio)} of the core time."
+    )
+    costs = advice.costs
+    if costs is None:
+        return text
+    trigger = f"every {costs.trigger_seconds:g} s" if costs.trigger_seconds else "one after the other"
+    return (
+        f"{text} Batches, {trigger}, took {milliseconds(1e3 * costs.batch_seconds)} on average and "
+        f"{milliseconds(1e3 * costs.longest_seconds)} at most; a batch costs {milliseconds(1e3 * costs.fixed)} of a "
+        f"core, each record {milliseconds(1e3 * costs.per_record)} more, and the driver takes "
+        f"{milliseconds(1e3 * costs.overhead)}."
+    )
