@@ -1,4 +1,4 @@
-"""Everything that a user calls refuses misspelt keywords and wrong targets in a sentence, before it asks for a Spark."""
+"""Everything that a user calls refuses misspelt keywords and wrong targets in a sentence, before it needs a Spark."""
 
 from __future__ import annotations
 
