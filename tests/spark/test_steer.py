@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -102,8 +103,8 @@ class MicroBatches(RecordedEngine):
     def read(self) -> Sequence[Sample]:
         now, batches = self.now(), (Batch(600, 0.5, 0.4, 0.4),) * 2
         one = OperatorSample(2, records_in=1200, records_out=1200, useful_seconds=0.8)
-        rate, seconds = 1200.0, 1.0
-        return [Sample(now - seconds, seconds, {"only": one}, input_rate=rate, throughput=rate, batches=batches)]
+        window = Sample(t=now - 1, seconds=1, operators={"only": one}, input_rate=1200, throughput=1200)
+        return [replace(window, batches=batches)]
 
 
 def test_the_report_of_micro_batches_says_how_sure_it_is(tmp_path: Path) -> None:
