@@ -118,6 +118,38 @@ def test_the_report_of_micro_batches_says_how_sure_it_is(tmp_path: Path) -> None
     assert f"note: {said}" in str(job.report())
 
 
+class WithWork(RecordedEngine):
+    """Has more to do than it can, wrote some records twice, and knows what its changes cost."""
+
+    duplicates = 7
+
+    def notes(self) -> list[str]:
+        return ["a change silenced the output for 0.5 s"]
+
+    def read(self) -> Sequence[Sample]:
+        one = OperatorSample(2, records_in=100, records_out=100, useful_seconds=2.0)
+        return [Sample(t=self.now() - 1, seconds=1, operators={"only": one}, input_rate=1_000, throughput=100)]
+
+
+def test_a_plan_is_kept_within_the_most_executors_and_says_how_many_it_has(tmp_path: Path) -> None:
+    cycles: list[Cycle] = []
+    greedy = Steering(policy="max", interval="10 ms", guards={"max_step": None})
+    working = WithWork(TOPOLOGY, RecordedSlots(most=1))
+    with steer(working, "job", Slo(), str(tmp_path), greedy, on_cycle=cycles.append) as job:
+        wait_for(lambda: any(cycle.changed for cycle in cycles))
+        assert job.plan == Plan({"only": 4}, executors=1)
+    assert {cycle.problem for cycle in cycles} == {None}
+    changed = next(cycle for cycle in cycles if cycle.changed)
+    assert [verdict.guard for verdict in changed.decision.verdicts] == ["executors"]
+
+
+def test_the_report_has_what_the_engine_knows_of_duplicates_and_changes(tmp_path: Path) -> None:
+    with steer(WithWork(TOPOLOGY, RecordedSlots()), "job", Slo(), str(tmp_path), OFF) as job:
+        said = str(job.report())
+    assert "7 records came twice" in said
+    assert "note: a change silenced the output for 0.5 s" in said
+
+
 class WithReaders(RecordedEngine):
     """Six readers hold slots beside the instances of operators."""
 
