@@ -1,4 +1,4 @@
-"""Everything that a user calls refuses a misspelt keyword in one sentence, before it asks for a Spark."""
+"""Everything that a user calls refuses misspelt keywords and wrong targets in a sentence, before it needs a Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from penstock import Slo
 from penstock.model import InvalidValueError
-from penstock.spark import NativeQuery, Pipeline, attach, kafka
+from penstock.spark import NativeQuery, Pipeline, attach, kafka, watch
 
 job = Pipeline("job", source=kafka("clicks", servers="here:9092"))
 query = NativeQuery("query", build=lambda spark, plan: spark)  # type: ignore[arg-type, return-value]
@@ -24,6 +24,7 @@ nobody: Any = None
         (lambda wrong: query.start(nobody, slo=Slo(), checkpoint="c", **wrong), "NativeQuery.start"),
         (lambda wrong: query.run(nobody, slo=Slo(), checkpoint="c", **wrong), "NativeQuery.run"),
         (lambda wrong: attach(nobody, slo=Slo(), executors=(1, 2), **wrong), "attach"),
+        (lambda wrong: watch(nobody, slo=Slo(), executors=(1, 2), **wrong), "watch"),
     ],
 )
 def test_a_misspelt_option_of_a_start(call: Callable[[dict[str, Any]], object], sentence: str) -> None:
@@ -32,6 +33,23 @@ def test_a_misspelt_option_of_a_start(call: Callable[[dict[str, Any]], object], 
     text = str(refused.value)
     assert text.startswith(f"{sentence}: option 'intervall' is not known; did you mean 'interval'?")
     assert text.endswith("(docs/reference/options.md says what each does)")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda slo: job.start(nobody, slo=slo, checkpoint="c"),
+        lambda slo: job.run(nobody, slo=slo, checkpoint="c"),
+        lambda slo: query.start(nobody, slo=slo, checkpoint="c"),
+        lambda slo: query.run(nobody, slo=slo, checkpoint="c"),
+        lambda slo: attach(nobody, slo=slo, executors=(1, 2)),
+        lambda slo: watch(nobody, slo=slo, executors=(1, 2)),
+    ],
+)
+def test_a_target_that_is_none_is_refused(call: Callable[[Any], object]) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        call("10 s")
+    assert str(refused.value) == """slo must be a Slo, such as Slo(event_latency="10 s"), not '10 s'"""
 
 
 def test_a_misspelt_option_of_a_topic_or_an_operator() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -12,7 +14,18 @@ from patience import wait_for
 from penstock import Slo
 from penstock.control.assembly import Steering
 from penstock.control.ports import Actuator, Clock, Monitor
-from penstock.model import Cycle, Decision, InvalidValueError, Mode, Plan, ReasonCode
+from penstock.model import (
+    Batch,
+    Cycle,
+    Decision,
+    Execution,
+    InvalidValueError,
+    Mode,
+    OperatorSample,
+    Plan,
+    ReasonCode,
+    Sample,
+)
 from penstock.model.topology import Operator, Topology
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.claim import Claim, ClaimedError, claim
@@ -83,6 +96,80 @@ def test_executors_that_came_late_are_released_after_the_next_cycle(tmp_path: Pa
         slots.there = 3
         wait_for(lambda: slots.there == 1)
     assert {cycle.decision.plan for cycle in cycles} == {Plan({"only": 2}, executors=1)}
+
+
+class MicroBatches(RecordedEngine):
+    """Every batch of a window has 600 records and takes half a second."""
+
+    execution: ClassVar[Execution] = Execution.SEQUENTIAL
+
+    def read(self) -> Sequence[Sample]:
+        now, batches = self.now(), (Batch(600, 0.5, 0.4, 0.4),) * 2
+        one = OperatorSample(2, records_in=1200, records_out=1200, useful_seconds=0.8)
+        window = Sample(t=now - 1, seconds=1, operators={"only": one}, input_rate=1200, throughput=1200)
+        return [replace(window, batches=batches)]
+
+
+def test_the_report_of_micro_batches_says_how_sure_it_is(tmp_path: Path) -> None:
+    """Batches that are all alike do not tell what is theirs from what is their records'."""
+    watching = Steering(mode="monitor", interval="10 ms")
+    with steer(MicroBatches(TOPOLOGY, RecordedSlots()), "job", Slo(), str(tmp_path), watching) as job:
+        wait_for(lambda: job.report().notes)
+        [said] = job.report().notes
+    assert said.startswith("the load fills 0.")
+    assert said.endswith("too much alike to tell what a record costs from what every batch costs")
+    assert f"note: {said}" in str(job.report())
+
+
+class WithWork(RecordedEngine):
+    """Has more to do than it can, wrote some records twice, and knows what its changes cost."""
+
+    duplicates = 7
+
+    def notes(self) -> list[str]:
+        return ["a change silenced the output for 0.5 s"]
+
+    def read(self) -> Sequence[Sample]:
+        one = OperatorSample(2, records_in=100, records_out=100, useful_seconds=2.0)
+        return [Sample(t=self.now() - 1, seconds=1, operators={"only": one}, input_rate=1_000, throughput=100)]
+
+
+def test_a_plan_is_kept_within_the_most_executors_and_says_how_many_it_has(tmp_path: Path) -> None:
+    cycles: list[Cycle] = []
+    greedy = Steering(policy="max", interval="10 ms", guards={"max_step": None})
+    working = WithWork(TOPOLOGY, RecordedSlots(most=1))
+    with steer(working, "job", Slo(), str(tmp_path), greedy, on_cycle=cycles.append) as job:
+        wait_for(lambda: any(cycle.changed for cycle in cycles))
+        assert job.plan == Plan({"only": 4}, executors=1)
+    assert {cycle.problem for cycle in cycles} == {None}
+    changed = next(cycle for cycle in cycles if cycle.changed)
+    assert [verdict.guard for verdict in changed.decision.verdicts] == ["executors"]
+
+
+def test_the_report_has_what_the_engine_knows_of_duplicates_and_changes(tmp_path: Path) -> None:
+    with steer(WithWork(TOPOLOGY, RecordedSlots()), "job", Slo(), str(tmp_path), OFF) as job:
+        said = str(job.report())
+    assert "7 records came twice" in said
+    assert "note: a change silenced the output for 0.5 s" in said
+
+
+class WithReaders(RecordedEngine):
+    """Six readers hold slots beside the instances of operators."""
+
+    def slots_needed(self, plan: Plan) -> int:
+        return plan.total + 6
+
+
+def test_the_report_counts_every_slot_that_a_plan_holds_and_not_only_its_instances(tmp_path: Path) -> None:
+    cycles: list[Cycle] = []
+    often = Steering(mode="off", interval="10 ms")
+    reading = WithReaders(TOPOLOGY, RecordedSlots(most=None))
+    with steer(reading, "job", Slo(), str(tmp_path), often, on_cycle=cycles.append) as job:
+        wait_for(lambda: len(cycles) >= 3)
+        report = job.report()
+    assert report.unit == "slot"
+    assert report.taken == pytest.approx(8 * report.seconds)
+    assert report.seconds > 0
 
 
 def test_a_plan_of_another_job_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -36,6 +36,18 @@ def duration(field: str, value: str | timedelta) -> timedelta:
     return length
 
 
+def check_slo(field: str, slo: object) -> Slo:
+    """What a user gave as the target, refused if it is none: a bare "10 s" does not say which latency is meant.
+
+    >>> check_slo("slo", "10 s")
+    Traceback (most recent call last):
+    penstock.model.errors.InvalidValueError: slo must be a Slo, such as Slo(event_latency="10 s"), not '10 s'
+    """
+    if not isinstance(slo, Slo):
+        raise InvalidValueError(field, f'must be a Slo, such as Slo(event_latency="10 s"), not {slo!r}')
+    return slo
+
+
 @knows_its_fields("help(Slo)")
 @dataclass(frozen=True, slots=True)
 class Slo:

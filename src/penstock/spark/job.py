@@ -18,7 +18,7 @@ from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.executor_limit import ExecutorLimit
 from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.observers import Observers
-from penstock.spark.report import Account, JobReport
+from penstock.spark.report import Account, JobReport, load_notes
 from penstock.stores import open_store
 
 log = logging.getLogger("penstock")
@@ -68,7 +68,8 @@ class RunningJob:
 
     def report(self) -> JobReport:
         """What the job took so far, the time outside its target, its changes and what is not measured. Print it."""
-        return self._account.report(self.engine.notes(), self.engine.duplicates)
+        notes = [*load_notes(self.controller.loop), *self.engine.notes()]
+        return self._account.report(notes, self.engine.duplicates)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the job ends, at most `seconds`; True if it has ended. Raises the error that ended it, if any."""

@@ -22,6 +22,7 @@ from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
 from penstock.model import Cycle, Plan, Slo, duration
 from penstock.model.errors import check_choice
 from penstock.model.keywords import knows_its_keywords
+from penstock.model.slo import check_slo
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
@@ -69,6 +70,7 @@ class Pipeline(Graph):
         The other keywords are those of `penstock.control.assembly.Steering`.
         """
         require("a pipeline", PIPELINES)
+        check_slo("slo", slo)
         check_choice("engine", engine, tuple(DEFAULT_BATCH))
         seconds = duration("batch", DEFAULT_BATCH[engine] if batch is None else batch).total_seconds()
         chosen = Steering(**steering)

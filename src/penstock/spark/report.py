@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from penstock.control.loop import Loop
 from penstock.model import Cycle, Mode, Plan, ReasonCode, Slo
 from penstock.spark.executors.core_seconds import ExecutorBill
 
@@ -99,6 +100,12 @@ class JobReport:
             return f"{took}; what was decided would take {self.decided:,.0f}: {_less(self.saved)}"
         most = f"the {self.most_executors} executors that it may have, for the whole time, {self.most:,.0f}"
         return f"{took}; {most}: {_less(self.saved)}"
+
+
+def load_notes(loop: Loop) -> list[str]:
+    """How well it is known what a job in micro-batches needs, in a sentence; empty where nothing was measured yet, and
+    where operators run concurrently, each on slots of its own."""
+    return [] if loop.view is None or loop.view.load is None else [str(loop.view.load)]
 
 
 def _decides(cycle: Cycle) -> bool:

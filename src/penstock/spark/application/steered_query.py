@@ -24,7 +24,7 @@ from penstock.spark.measure.query_monitor import QueryMonitor
 from penstock.spark.measure.stages import StageReader
 from penstock.spark.measure.trigger import trigger_of_query
 from penstock.spark.observers import Observers
-from penstock.spark.report import Account
+from penstock.spark.report import Account, load_notes
 
 
 class SteeredQuery:
@@ -100,8 +100,9 @@ class SteeredQuery:
         return state_holders(self._context, self.query)
 
     def notes(self, account: Account) -> list[str]:
-        """What the figures of this query leave out, in sentences."""
-        notes = [
+        """How well the load of this query is known, and what its figures leave out, in sentences."""
+        notes = load_notes(self.loop)
+        notes += [
             f"{source} does not report its lag: backlog and event latency are not measured, and the input rate is "
             "what the query takes, not what is offered"
             for source in self.monitor.sources_without_lag

@@ -20,6 +20,7 @@ from penstock.control.think import sentence
 from penstock.model import Cycle, InvalidValueError, Mode, PenstockError, Slo, duration
 from penstock.model.errors import check_choice
 from penstock.model.keywords import knows_its_keywords
+from penstock.model.slo import check_slo
 from penstock.spark.application.active_queries import StartsAndEnds, active_queries, name_of
 from penstock.spark.application.defaults import chosen_steering
 from penstock.spark.application.report import ApplicationReport
@@ -248,8 +249,8 @@ def watch(
     "monitor", the interval "30 s", and decisions are kept in memory. A store must be named by its URL, as each query
     keeps its decisions there under its own name.
     """
-    slos: dict[str | None, Slo] = {None: _slo("slo", slo)}
-    slos |= {name: _slo(f"slo of query {name}", own) for name, own in (slo_by_query or {}).items()}
+    slos: dict[str | None, Slo] = {None: check_slo("slo", slo)}
+    slos |= {name: check_slo(f"slo of query {name}", own) for name, own in (slo_by_query or {}).items()}
     if not hasattr(spark, "_jsparkSession"):
         raise PenstockError("a session of Spark Connect cannot be watched: watch in its driver")
     chosen = chosen_steering(steering, quick)
@@ -281,7 +282,7 @@ def attach(
     The other keywords are those of `penstock.control.assembly.Steering`, but unless it is said otherwise the mode is
     "monitor", the interval "30 s", and decisions are kept in memory. It ends when the query ends.
     """
-    slos: dict[str | None, Slo] = {None: _slo("slo", slo)}
+    slos: dict[str | None, Slo] = {None: check_slo("slo", slo)}
     if not hasattr(query, "_jsq"):
         raise PenstockError("a query of Spark Connect cannot be attached to: attach in its driver")
     chosen = chosen_steering(steering, quick)
@@ -318,9 +319,3 @@ def _made(
         made = Watch(context, session, slots.claim(who), SharedSlots(slots, bounds), slos, steering, observers, only)
         unless_it_is_made.pop_all()
     return made
-
-
-def _slo(field: str, slo: object) -> Slo:
-    if not isinstance(slo, Slo):
-        raise InvalidValueError(field, f'must be a Slo, such as Slo(event_latency="10 s"), not {slo!r}')
-    return slo

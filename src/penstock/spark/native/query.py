@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
 from penstock.model import Cycle, InvalidValueError, Operator, Plan, Slo, Topology, duration
 from penstock.model.keywords import knows_its_keywords
+from penstock.model.slo import check_slo
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import MOST_INSTANCES
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
@@ -87,6 +88,7 @@ class NativeQuery:
         The other keywords are those of `penstock.control.assembly.Steering`.
         """
         require("a native query that changes its partitions", STATE_REPARTITION)
+        check_slo("slo", slo)
         seconds = None if batch is None else duration("batch", batch).total_seconds()
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)

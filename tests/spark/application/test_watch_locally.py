@@ -1,0 +1,167 @@
+"""Real queries under `watch` and `attach`, with executors that are only counted. On a cluster: test_watch.py."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from patience import wait_for
+from penstock import Slo
+from penstock.model import Mode, Origin, PenstockError
+from penstock.spark import attach, watch
+from penstock.spark.application import watch as watch_module
+from penstock.spark.application.watch import Watch
+from penstock.spark.executors.claim import Claim, ClaimedError, claim
+from penstock.spark.executors.core_seconds import ExecutorBill
+
+pytestmark = pytest.mark.spark
+
+TARGET = Slo(event_latency="60 s")  # long batches are allowed, so what every batch costs hardly counts
+HASTE: dict[str, Any] = {
+    "interval": "200 ms",
+    "guards": {"patience": {"seconds": 1.0}, "stabilisation": None, "ineffective": None, "roll_back": None},
+}
+DECISIONS = 5
+
+Start = Callable[..., StreamingQuery]
+
+
+class CountedExecutors:
+    """Three executors of one slot; every change is written down."""
+
+    slots_each = 1
+
+    def __init__(self, context: SparkContext, **options: object) -> None:
+        self._context = context
+        self.there = 3
+        self.requested: int | None = None
+        self.changes: list[int] = []
+
+    def executors(self) -> int:
+        return self.there
+
+    def slots(self) -> int:
+        return self.there
+
+    def require(self, slots: int) -> None:
+        self.there = self.requested = slots
+        self.changes.append(slots)
+
+    give_back = require
+
+    def cancel(self) -> None: ...
+
+    def bill(self) -> ExecutorBill:
+        return ExecutorBill(lambda until: 0.0, 1, 3)
+
+    def claim(self, who: str) -> Claim:
+        return claim(self._context, who)
+
+
+@pytest.fixture
+def start(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a query with a light load, which needs one slot."""
+    monkeypatch.setattr(watch_module, "ExecutorSlots", CountedExecutors)
+    started: list[StreamingQuery] = []
+
+    def begin(name: str, available_now: bool = False) -> StreamingQuery:
+        rows = spark.readStream.format("rate").option("rowsPerSecond", 20).option("numPartitions", 1).load()
+        writer = rows.writeStream.format("noop").queryName(name).option("checkpointLocation", str(tmp_path / name))
+        started.append((writer.trigger(availableNow=True) if available_now else writer).start())
+        return started[-1]
+
+    yield begin
+    for query in started:
+        query.stop()
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, "penstock")
+    return caplog
+
+
+def counted(watched: Watch) -> CountedExecutors:
+    found: Any = watched._shared.slots
+    assert isinstance(found, CountedExecutors)
+    return found
+
+
+def decisions(watched: Watch, query: str) -> int:
+    """How many decisions the policy has made since the present mode began."""
+    report = watched.report().queries.get(query)
+    cycles = () if report is None else report.cycles
+    return sum(cycle.decision.reason.code.origin is Origin.POLICY for cycle in cycles)
+
+
+def test_two_queries_under_one_watch_have_executors_for_both_and_do_not_fight(
+    spark: SparkSession, start: Start, log: pytest.LogCaptureFixture
+) -> None:
+    start("first")
+    watched = watch(spark, slo=TARGET, executors=(1, 3), **HASTE)
+    start("second")
+    try:
+        wait_for(lambda: all(f"{query}: would change" in log.text for query in ("first", "second")))
+        assert counted(watched).changes == []  # it is only watched
+        watched.mode = "active"  # and nothing is started again
+        wait_for(lambda: counted(watched).changes)
+        wait_for(lambda: all(decisions(watched, query) >= DECISIONS for query in ("first", "second")))
+        assert counted(watched).changes == [2]
+        report = watched.report()
+    finally:
+        watched.stop()
+    assert (report.mode, report.changes) == (Mode.ACTIVE, 1)
+    assert str(report).count("note: the load fills ") == 2  # and how sure that is
+    changes = [record.message for record in log.records if " -> " in record.message and "would" not in record.message]
+    assert len(changes) == 1
+    assert "; 3 executors -> job 1; 2 executors, because " in changes[0]
+
+
+def test_two_controllers_of_one_application_refuse_each_other(spark: SparkSession, start: Start) -> None:
+    query = start("clicks")
+    attached = attach(query, slo=TARGET, executors=(1, 3))
+    refusal = (
+        "{} cannot change the executors of this application, because attach to query clicks does: end that first, or "
+        "let one penstock.spark.watch steer all its queries"
+    )
+    try:
+        with pytest.raises(ClaimedError) as again:
+            attach(query, slo=TARGET, executors=(1, 3))
+        with pytest.raises(ClaimedError) as other:
+            watch(spark, slo=TARGET, executors=(1, 3))
+    finally:
+        attached.detach()
+    assert str(again.value) == refusal.format("attach to query clicks")
+    assert str(other.value) == refusal.format("watch")
+    watch(spark, slo=TARGET, executors=(1, 3)).stop()  # the end of one leaves the executors to the next
+
+
+def test_a_query_that_has_ended_is_refused_and_the_end_of_a_query_ends_its_controller(
+    spark: SparkSession, start: Start
+) -> None:
+    query = start("clicks")
+    attach(query, slo=TARGET, executors=(1, 3))
+    query.stop()
+
+    def released() -> bool:
+        try:
+            claim(spark.sparkContext, "a test").release()
+        except ClaimedError:
+            return False
+        return True
+
+    wait_for(released)
+    with pytest.raises(PenstockError, match=r"^query clicks has ended: attach to it while it runs$"):
+        attach(query, slo=TARGET, executors=(1, 3))
+
+
+def test_a_query_without_micro_batches_is_refused(start: Start) -> None:
+    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
+        attach(start("all there is", available_now=True), slo=TARGET, executors=(1, 3))
