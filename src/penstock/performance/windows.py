@@ -26,11 +26,16 @@ def last_window(observation: Observation, seconds: float, may_miss: int = 0) -> 
 
 def windows(samples: Sequence[Sample], seconds: float) -> tuple[Sample, ...]:
     """The samples in windows of `seconds`, counted back from the newest end; oldest first, without empty ones."""
+    return tuple(map(merged, grouped(samples, seconds)))
+
+
+def grouped(samples: Sequence[Sample], seconds: float) -> list[list[Sample]]:
+    """The same windows, each as the samples that it has."""
     groups: dict[int, list[Sample]] = {}
     for sample in samples:
         # The rounding is less than any window: a boundary stays on its own side.
         groups.setdefault(int((samples[-1].end - sample.end + ROUNDING) // seconds), []).append(sample)
-    return tuple(merged(groups[age]) for age in sorted(groups, reverse=True))
+    return [groups[age] for age in sorted(groups, reverse=True)]
 
 
 def merged(samples: Sequence[Sample]) -> Sample:

@@ -21,7 +21,7 @@ from penstock.performance.activity import (
 from penstock.performance.placement import placed
 from penstock.performance.true_rates import TrueRates, true_rates
 from penstock.performance.waiting import waiting_records
-from penstock.performance.windows import last_window, windows
+from penstock.performance.windows import grouped, last_window, merged
 from penstock.policies import Policy
 
 
@@ -89,8 +89,10 @@ class Autoscale(Policy):
         )
 
     def _estimates(self, observation: Observation, window: Sequence[Sample]) -> dict[str, Estimate]:
-        past = windows(observation.samples, self.window_seconds)[-1 - self.earlier_windows :]
-        rates, pending = true_rates(replace(observation, samples=past)), waiting_records(observation)
+        past = grouped(observation.samples, self.window_seconds)[-1 - self.earlier_windows :]
+        earlier = observation.samples[: -len(window)]
+        rates = true_rates(replace(observation, samples=(*earlier, merged(window))))
+        pending = waiting_records(observation)
         return {
             name: self._estimate(name, observation, window, past, rates[name], pending[name])
             for name in observation.topology.names
@@ -101,7 +103,7 @@ class Autoscale(Policy):
         name: str,
         observation: Observation,
         window: Sequence[Sample],
-        past: Sequence[Sample],
+        past: Sequence[Sequence[Sample]],
         rates: TrueRates,
         pending: float,
     ) -> Estimate:
@@ -122,13 +124,17 @@ class Autoscale(Policy):
         )
 
 
-def _processing_rates(name: str, past: Sequence[Sample]) -> list[float]:
+def _processing_rates(name: str, past: Sequence[Sequence[Sample]]) -> list[float]:
     """Records per second and instance in each window in which the operator had work."""
     rates = []
     for window in past:
-        operator = window.operators.get(name)
-        if operator is not None and operator.records_in and operator.useful_seconds:
-            rates.append(operator.records_in / operator.useful_seconds)
+        operators = [sample.operators[name] for sample in window if name in sample.operators]
+        records = [operator.records_in for operator in operators]
+        seconds = [operator.useful_seconds for operator in operators]
+        if None not in records and None not in seconds:
+            done, useful = sum(filter(None, records)), sum(filter(None, seconds))
+            if done and useful:
+                rates.append(done / useful)
     return rates
 
 
