@@ -1,6 +1,6 @@
 """Runs small streaming jobs on the Spark that is installed, so that it writes event logs: real ones, of a few seconds.
 
-    python tests/advise/write_logs.py FOLDER narrow stateful two
+    python tests/advise/write_logs.py FOLDER narrow stateful two seconds=14 spark.eventLog.compress=true
 
 It imports nothing but PySpark, so that any version from 3.5 on can run it. `scrubbed` takes out what tells of the
 machine: paths, hosts, users. The logs in `tests/advise/logs` were made so, with the version in their names.
@@ -94,32 +94,23 @@ def write(kind: str, folder: Path, settings: dict[str, str], seconds: float = SE
     return log
 
 
+MACHINE = ("JVM Information", "System Properties", "Classpath Entries", "Hadoop Properties", "Metrics Properties")
+
+
 def scrubbed(text: str) -> str:
     """An event log without what tells of the machine that wrote it."""
-    lines = text.splitlines(keepends=True)
-    kept = []
-    for line in lines:
-        if line.startswith('{"Event":"SparkListenerEnvironmentUpdate"'):
-            # Nothing but the settings of Spark that matter: the rest is the machine.
-            line = re.sub(r'"(JVM Information|System Properties|Classpath Entries|Hadoop Properties|Metrics Properties)"'
-                          r":\{[^{}]*\}", r'"\1":{}', line)  # fmt: skip
-        line = re.sub(r"file:/+[^\s\"\\,;)\]]+", "file:/data", line)
-        line = re.sub(
-            r"(?<![\w.:/-])/(?:home|root|tmp|usr|opt|work|var|mnt|Users)(?:/[^\s\"\\,;:()\]]*)?", "/data", line
-        )
-        line = re.sub(r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "127.0.0.1", line)
-        line = re.sub(r'"(Host|User|spark\.driver\.host|Hostname|Block Manager Host)":"[^"]*"', r'"\1":"host"', line)
-        kept.append(line)
-    return "".join(kept)
+    for part in MACHINE:
+        text = re.sub(rf'"{part}":\{{[^{{}}]*\}}', f'"{part}":{{}}', text)
+    text = re.sub(r"file:/+[^\s\"\\,;)\]]+", "file:/data", text)
+    text = re.sub(r"(?<![\w.:/-])/(?:home|root|tmp|usr|opt|work|var|mnt|Users)(?:/[^\s\"\\,;:()\]]*)?", "/data", text)
+    text = re.sub(r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "127.0.0.1", text)
+    return re.sub(r'"(Host|User|spark\.driver\.host|Block Manager Host)":"[^"]*"', r'"\1":"host"', text)
 
 
 if __name__ == "__main__":
-    target, *kinds = sys.argv[1:]
-    for each in kinds:
-        print(
-            write(
-                each,
-                Path(target).resolve(),
-                {"spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false"},
-            )
-        )
+    target, *words = sys.argv[1:]
+    given = dict(word.split("=", 1) for word in words if "=" in word)
+    chosen = {"spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false", **given}
+    lasting = float(chosen.pop("seconds", SECONDS))
+    for each in (word for word in words if "=" not in word):
+        print(write(each, Path(target).resolve(), chosen, lasting))

@@ -97,3 +97,37 @@ def test_a_change_takes_effect_at_the_next_batch() -> None:
     assert cluster.total.dropped.sum() == 0
     last = cluster.read()[-1]
     assert last.throughput == pytest.approx(300.0, rel=0.01)
+
+
+def test_what_a_batch_costs_its_instances_is_shared_between_them() -> None:
+    engine = Engine(
+        execution=Execution.SEQUENTIAL, batch_seconds=1.0, batch_overhead_seconds=0.1, batch_work_seconds=0.8
+    )
+    for slots in (2, 4):
+        job = Job("pair", PAIR, SPEEDS, engine, start=Plan({"parse": slots, "count": slots}))
+        cluster = SimulatedCluster(job, constant(50.0, 600.0), Slo(event_latency="2 s"))
+        cluster.advance(600.0)
+        sample = cluster.read()[-1]
+        assert sample.batches is not None
+        (batch,) = sample.batches
+        assert batch.useful_seconds == pytest.approx(0.8 + 50 * 0.008)
+        assert batch.stage_seconds == pytest.approx((0.8 + 50 * 0.008) / slots)
+        assert batch.seconds == pytest.approx(0.1 + (0.8 + 50 * 0.008) / slots)
+
+
+@pytest.mark.parametrize(("slots", "at_work"), [(1, 1), (3, 8 / 3), (5, 4), (7, 4), (8, 8), (16, 8)])
+def test_tasks_take_rounds(slots: int, at_work: float) -> None:
+    """Eight tasks on five slots take as long as on four: in the second round two slots have nothing to do."""
+    engine = Engine(execution=Execution.SEQUENTIAL, batch_seconds=1.0, batch_overhead_seconds=0.0)
+    job = Job(
+        "one",
+        Topology.chain("parse"),
+        {"parse": Behaviour(service_ms=8.0, tasks=8)},
+        engine,
+        start=Plan({"parse": slots}),
+    )
+    cluster = SimulatedCluster(job, constant(100.0, 600.0), Slo(event_latency="10 s"))
+    cluster.advance(600.0)
+    processing = cluster.read()[-1].processing_latency_ms
+    assert processing is not None
+    assert processing.mean == pytest.approx(1e3 * 100 * 0.008 / at_work, rel=0.02)

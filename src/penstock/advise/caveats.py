@@ -14,25 +14,19 @@ SHORT_SECONDS = 1800.0
 FAR_OFF = 1.5
 """A twin whose latency is that many times the real one, or that part of it, is not to be relied on."""
 
-LITTLE_MS = 200.0
+LITTLE_SECONDS = 0.2
 
 
 def caveats(history: History, query: QueryHistory, told: QueryAdvice) -> tuple[str, ...]:
-    return tuple(_caveats(history, query, told))
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in _caveats(history, query, told))
 
 
 def _caveats(history: History, query: QueryHistory, told: QueryAdvice) -> Iterator[str]:
     costs, copy = told.costs, told.twin
+    if copy is not None and copy.latency_ms and told.ran.latency_ms:
+        yield _how_good(copy.latency_ms / 1e3, told.ran.latency_ms / 1e3)
     if query.seconds < SHORT_SECONDS:
         yield f"the log tells of {query.seconds:.0f} s only: policies hardly get to act in that time"
-    if copy is not None and copy.latency_ms and told.ran.latency_ms:
-        off = copy.latency_ms / told.ran.latency_ms
-        apart = abs(copy.latency_ms - told.ran.latency_ms)
-        if not 1 / FAR_OFF <= off <= FAR_OFF and apart > LITTLE_MS:
-            yield (
-                f"with the cores that the job had, its simulated twin is {copy.latency_ms / 1e3:.1f} s late on "
-                f"average, where the job was {told.ran.latency_ms / 1e3:.1f} s late: do not trust the policies' figures"
-            )
     if costs is not None and costs.known_within > WELL_KNOWN:
         yield (
             "its batches were too much alike to tell what a record costs from what every batch costs: what the load "
@@ -67,3 +61,10 @@ def _caveats(history: History, query: QueryHistory, told: QueryAdvice) -> Iterat
         "memory is not simulated: with fewer executors there is less of it for state and caches. Latency is worked out "
         "from batches, not measured on records"
     )
+
+
+def _how_good(simulated: float, really: float) -> str:
+    """How well the twin imitates the job, as far as can be seen: with the cores that the job had."""
+    text = f"simulated with the cores that it had, the job is {simulated:.1f} s late on average; it was {really:.1f} s"
+    alike = 1 / FAR_OFF <= simulated / really <= FAR_OFF or abs(simulated - really) <= LITTLE_SECONDS
+    return text if alike else f"{text}: do not trust the figures of policies"

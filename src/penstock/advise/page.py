@@ -9,7 +9,7 @@ from html import escape
 from penstock.advise.advice import Failure, QueryAdvice
 from penstock.advise.chart import Line, chart
 from penstock.advise.tables import hours, rows
-from penstock.advise.words import headline, how_it_ran
+from penstock.advise.words import headline, how_it_ran, lasting
 from penstock.report.words import milliseconds, ratio
 
 DETAILED = 50
@@ -82,14 +82,14 @@ def _ranking(queries: Sequence[QueryAdvice]) -> str:
 def _section(number: int, advice: QueryAdvice) -> str:
     began = datetime.fromtimestamp(advice.begin, UTC).strftime("%Y-%m-%d %H:%M UTC")
     parts = [
-        f'<section id="query{number}"><h2>{escape(_sentence(headline(advice)))}</h2>',
+        f'<section id="query{number}"><h2>{escape(headline(advice))}.</h2>',
         f"<p>{escape(how_it_ran(advice))} From {began} on, by {escape(advice.file.name)}.</p>",
     ]
     if advice.policies:
         parts.append(_outcomes(advice))
     parts += _charts(advice)
     if advice.notes:
-        notes = "".join(f"<li>{escape(_sentence(note))}</li>" for note in advice.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in advice.notes)
         parts.append(f"<h3>What this rests on</h3><ul>{notes}</ul>")
     return "".join([*parts, "</section>"])
 
@@ -131,8 +131,3 @@ def _table(head: Sequence[str], lines: Sequence[str]) -> str:
 def _row(cells: Sequence[str], style: str = "") -> str:
     inside = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr class="{style}">{inside}</tr>' if style else f"<tr>{inside}</tr>"
-
-
-def _sentence(text: str) -> str:
-    """With a full stop; what is quoted keeps its own beginning."""
-    return text if text.endswith(".") else f"{text}."

@@ -20,7 +20,7 @@ RANKED = 20
 def advice_table(advice: QueryAdvice) -> RenderableType:
     """The sentence, how the query ran, what policies would have made of it, and what the log cannot show."""
     parts: list[RenderableType] = [
-        Text(headline(advice), style="bold"),
+        Text(f"{headline(advice)}.", style="bold"),
         Text(""),
         Text(how_it_ran(advice), style="dim"),
     ]

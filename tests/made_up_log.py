@@ -1,7 +1,7 @@
 """Writes an event log of a job whose costs are known exactly, in the lines that Spark writes, as far as they matter.
 
-Real logs show that lines are read as Spark writes them; this shows that what is worked out from them is right, over days
-that no test can wait for.
+Real logs show that lines are read as Spark writes them; this shows that what is worked out from them is right, over
+days that no test can wait for.
 """
 
 from __future__ import annotations
