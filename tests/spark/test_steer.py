@@ -153,6 +153,21 @@ def test_the_report_has_what_the_engine_knows_of_duplicates_and_changes(tmp_path
     assert "note: a change silenced the output for 0.5 s" in said
 
 
+def test_a_job_goes_from_monitor_to_active_without_a_restart(tmp_path: Path) -> None:
+    slots, cycles = RecordedSlots(most=None), list[Cycle]()
+    watching = Steering(policy="max", mode="monitor", interval="10 ms", guards={"max_step": None})
+    working = WithWork(TOPOLOGY, slots)
+    with steer(working, "job", Slo(), str(tmp_path), watching, on_cycle=cycles.append) as job:
+        wait_for(lambda: any(cycle.decision.plan != cycle.before for cycle in cycles))
+        assert job.plan == Plan({"only": 2})
+        job.mode = "active"
+        wait_for(lambda: job.plan == Plan({"only": 8}))
+        wait_for(lambda: job.report().mode is Mode.ACTIVE)
+        with pytest.raises(InvalidValueError, match="mode 'activ' is not known; did you mean 'active'"):
+            job.mode = "activ"
+    assert [call for call, _ in slots.calls if call in ("start", "stop")] == ["start", "stop"]
+
+
 class WithReaders(RecordedEngine):
     """Six readers hold slots beside the instances of operators."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from patience import wait_for
+from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.folder import ProcessFolder
 
 A_CHILD_THAT_GOES_ON = """
@@ -23,12 +24,6 @@ child = subprocess.Popen(["sh", "-c", "read _"], stdin=subprocess.PIPE, pass_fds
 other = subprocess.Popen(["sleep", "600"], pass_fds=folder.held, start_new_session=True)
 print(other.pid, flush=True)
 child.wait()
-"""
-A_BROKER = """
-from penstock.testbed.broker import Broker
-with Broker() as broker:
-    print(broker.servers, flush=True)
-    input()
 """
 
 
@@ -85,8 +80,11 @@ def test_a_cluster_that_is_ended_by_a_signal_leaves_nothing_behind_and_says_wher
 
 @pytest.mark.spark
 def test_a_broker_that_is_ended_by_a_signal_leaves_nothing_behind(tmp_path: Path) -> None:
-    with running(tmp_path, "-c", A_BROKER) as owner:
-        assert said(owner).startswith("127.0.0.1:")
+    with running(tmp_path, "-m", "penstock.testbed.broker", "lines", "--partitions", "2", "--rate", "100") as owner:
+        servers = said(owner)
+        assert servers.startswith("127.0.0.1:")
         assert list(tmp_path.glob("penstock-kafka-*/data"))
+        wait_for(lambda: (Offsets(servers).ends(["lines"]) or {"lines": 0})["lines"] > 0, "lines")
+        assert Offsets(servers).partitions("lines") == 2
         assert ended(owner) == -signal.SIGTERM
         wait_for(lambda: not list(tmp_path.glob("penstock-*")), "an empty folder")

@@ -12,7 +12,8 @@ from types import TracebackType
 from penstock.control.assembly import Steering, SteeringOptions, assemble
 from penstock.control.controller import Controller
 from penstock.control.ports import Store
-from penstock.model import Cycle, InvalidValueError, Plan, Slo, Topology
+from penstock.model import Cycle, InvalidValueError, Mode, Plan, Slo, Topology
+from penstock.model.errors import check_choice
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.claim import Claim
 from penstock.spark.executors.executor_limit import ExecutorLimit
@@ -65,6 +66,17 @@ class RunningJob:
     def plan(self) -> Plan:
         """The plan in force."""
         return self.engine.plan()
+
+    @property
+    def mode(self) -> Mode:
+        """How far Penstock may go; it may be set while the job runs, from any thread. The report begins anew then."""
+        return self.controller.loop.mode
+
+    @mode.setter
+    def mode(self, mode: Mode | str) -> None:
+        check_choice("mode", str(mode), [known.value for known in Mode])
+        self.controller.loop.mode = Mode(mode)
+        log.info("the mode is %s now", self.mode)
 
     def report(self) -> JobReport:
         """What the job took so far, the time outside its target, its changes and what is not measured. Print it."""

@@ -8,11 +8,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -47,6 +50,8 @@ broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=500
 auto.create.topics.enable=false
 """
+
+A_DAY = 86_400.0
 
 CLUSTER = "cGVuc3RvY2stYnJva2Vycw"  # Kafka's cluster id must be 16 bytes in base 64
 
@@ -167,3 +172,29 @@ class Broker:
         self.kill()
         self._admin = None
         self._folder.close()
+
+
+def main() -> None:
+    """Run a broker with topics until Ctrl-C, and print its address: to try things out."""
+    from penstock.load.curves import constant
+    from penstock.spark.io.replayed import replay
+    from penstock.testbed.feeder import Feeder
+
+    parser = argparse.ArgumentParser(prog="python -m penstock.testbed.broker", description=main.__doc__)
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help="topics to make")
+    parser.add_argument("--partitions", type=int, default=1, help="partitions of each (default 1)")
+    parser.add_argument("--rate", type=float, default=0.0, help="lines a second that are written to the first topic")
+    wanted = parser.parse_args()
+    with Broker() as broker, ExitStack() as stack:
+        for topic in wanted.topics:
+            broker.create_topic(topic, wanted.partitions)
+        if wanted.topics and wanted.rate > 0:
+            lines = replay(constant(wanted.rate, A_DAY), lambda ids: [f"ann /page/{i % 10}".encode() for i in ids])
+            stack.enter_context(Feeder(lines, wanted.topics[0], broker.servers))
+        print(broker.servers, flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """The jars of Kafka: a broker for tests and demos, and Spark's connector. The Ivy inside PySpark fetches them once.
 
-Ivy's defaults or the user's settings say where they come from; no address is given here.
+Ivy's defaults or the user's settings say where they come from; no address is given here. `python -m
+penstock.testbed.jars` prints the connector's, for `spark.jars`.
 """
 
 from __future__ import annotations
@@ -131,3 +132,7 @@ def _unversioned(jar: Path) -> str:
     'kafka-clients'
     """
     return re.sub(r"-\d.*", "", jar.name)
+
+
+if __name__ == "__main__":
+    print(",".join(map(str, connector_jars())))
