@@ -1,6 +1,7 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
 # make test   what must hold, but for the stories on a cluster
 # make test-cluster  the stories of surges on a standalone cluster, ten minutes more
+# make test-versions  an attached query on each PySpark from 3.5 on, in environments of their own
 # make docs   the pages of docs/reference, made from the code
 # make reproduction  docs/reproduction.md: the papers' figures beside ours
 # make bench  how fast it is, written to benchmarks/results with its configuration
@@ -12,8 +13,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 JAVA := $(VENV)/java
 TEST_TOOLS := $(VENV)/test-tools
+VERSIONS := 3.5 4.0 4.1 4.2
 
-.PHONY: demo test test-cluster lint types layers pytest docs reproduction bench format clean
+.PHONY: demo test test-cluster test-versions lint types layers pytest docs reproduction bench format clean
 
 demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
@@ -37,6 +39,9 @@ pytest: $(INSTALLED) $(JAVA) $(TEST_TOOLS)
 test-cluster: $(INSTALLED) $(JAVA)
 	$(BIN)/pytest -m cluster -n 0
 
+test-versions: $(INSTALLED) $(JAVA) $(VERSIONS:%=.versions/%/installed)
+	$(BIN)/pytest -m versions -n 0
+
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator
 
@@ -56,6 +61,16 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Installing Penstock into $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# Another PySpark in an environment of its own, with the base install and what the story needs.
+.versions/%/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with its venv module is missing"; exit 1; }
+	@echo "Installing PySpark $* into .versions/$* (once)"
+	@$(PYTHON) -m venv .versions/$*
+	@grep -v -E '^(pyspark|py4j)==' constraints.txt > .versions/$*/constraints.txt
+	@.versions/$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint .versions/$*/constraints.txt --editable '.[kafka]' 'pyspark==$*.*'
 	@touch $@
 
 # Spark needs Java 17 or newer. Where it is missing and we may install it, the system's package manager does.
@@ -80,4 +95,4 @@ $(TEST_TOOLS): | $(INSTALLED)
 	else echo "Not on this machine:$$missing. Tests that need them are skipped (on Debian: apt-get install chromium chromium-driver prometheus)"; fi
 
 clean:
-	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .versions out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -53,6 +53,7 @@ def refusal(act: Callable[[], object]) -> str:
 def kill_executor(executor: str, application: str) -> None:
     """As a machine that is lost does: without a word to anybody."""
     listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    marks = ("java", f"--executor-id {executor} ", f"--app-id {application}")
-    [pid] = [int(line.split()[0]) for line in listed.splitlines() if all(mark in line for mark in marks)]
+    marks = (f"--executor-id {executor} ", f"--app-id {application}")
+    found = [line.split(maxsplit=2) for line in listed.splitlines() if all(mark in line for mark in marks)]
+    [pid] = [int(pid) for pid, program, _ in found if program.endswith("java")]  # YARN starts it with a shell
     os.kill(pid, signal.SIGKILL)

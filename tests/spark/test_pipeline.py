@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.logger import PySparkLogger
@@ -12,9 +14,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock import Slo
 from penstock.load.curves import constant
-from penstock.model import InvalidValueError
-from penstock.spark import Function, Pipeline, replay
+from penstock.model import InvalidValueError, Plan
+from penstock.spark import Function, Pipeline, files, replay
 from penstock.spark.dry_run import DryRun, dry_run
+from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.segments import segments
 
 pytestmark = pytest.mark.spark
@@ -239,3 +242,40 @@ def test_what_an_operator_keeps_is_found(spark: SparkSession) -> None:
     by_key = tried(spark, kinds["counts"], key="topic")
     assert by_key.keeps_partitions
     assert by_key.keeps == {"topic"}
+
+
+@pytest.mark.parametrize(
+    ("function", "groups"),
+    [
+        (lambda frame: frame.groupBy("value").count(), "groupBy"),
+        (lambda frame: frame.dropDuplicates(["value"]), "dropDuplicates"),
+        (lambda frame: frame.distinct(), "dropDuplicates"),  # as Spark has it
+        (lambda frame: frame.where("offset > 3").select("value"), None),
+    ],
+)
+def test_an_operator_that_groups_is_said_to_see_one_batch_only(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, function: Any, groups: str | None
+) -> None:
+    job = Pipeline("job", source=replay(constant(10.0, 1.0)))
+    job.operator("only", function)
+    job.sink(files(str(tmp_path / "out")), after="only")
+    caplog.set_level(logging.WARNING, "penstock")
+    tried = dry_run(spark, job)
+    MicroBatchEngine(spark, job, tried, str(tmp_path / "checkpoint"))._prepare(Plan({"only": 1}))
+    said = "operator only uses {}, which in micro-batches sees the records of one batch only"
+    assert (said.format(groups) in caplog.text) == (groups is not None)
+    assert tried["only"].groups == groups
+
+
+def test_a_table_may_be_joined_and_a_second_stream_is_refused(spark: SparkSession) -> None:
+    job = Pipeline("job", source=replay(constant(10.0, 1.0)))
+    table = spark.range(10).withColumnRenamed("id", "offset")
+    job.operator("only", lambda frame: frame.join(table, "offset"))
+    job.sink(Function(lambda frame, batch: None), after="only")
+    dry_run(spark, job)
+    stream = spark.readStream.format("rate").load().withColumnRenamed("value", "offset")
+    second = Pipeline("job", source=replay(constant(10.0, 1.0)))
+    second.operator("only", lambda frame: frame.select("offset").join(stream, "offset"))
+    second.sink(Function(lambda frame, batch: None), after="only")
+    with pytest.raises(InvalidValueError, match=r"^operator only reads a second stream, but a pipeline has one source"):
+        dry_run(spark, second)

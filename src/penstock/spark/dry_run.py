@@ -170,7 +170,7 @@ def _unique(frame: DataFrame) -> frozenset[frozenset[str]]:
 
 
 _GROUPING = {
-    "Aggregate": "groupBy", "Distinct": "distinct", "Deduplicate": "dropDuplicates",
+    "Aggregate": "groupBy", "Deduplicate": "dropDuplicates",
     "DeduplicateWithinWatermark": "dropDuplicatesWithinWatermark", "FlatMapGroupsInPandas": "applyInPandas",
     "FlatMapGroupsInArrow": "applyInArrow", "Window": "a window function",
 }  # fmt: skip

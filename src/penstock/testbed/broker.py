@@ -52,6 +52,17 @@ auto.create.topics.enable=false
 """
 
 A_DAY = 86_400.0
+# Who asks for something has to log in. The broker talks to itself as one of the users.
+WITH_USERS = """
+listeners=SASL_PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port}
+inter.broker.listener.name=SASL_PLAINTEXT
+listener.security.protocol.map=SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+sasl.mechanism.inter.broker.protocol=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config={login} {users};
+"""
+LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="{name}" password="{password}"'
 
 CLUSTER = "cGVuc3RvY2stYnJva2Vycw"  # Kafka's cluster id must be 16 bytes in base 64
 
@@ -68,10 +79,19 @@ class Broker:
     """A Kafka broker that runs while its `with` block does."""
 
     def __init__(
-        self, *, memory_mb: int = 512, start_within_seconds: float = 60.0, settings: Mapping[str, str] | None = None
+        self,
+        *,
+        memory_mb: int = 512,
+        start_within_seconds: float = 60.0,
+        settings: Mapping[str, str] | None = None,
+        users: Mapping[str, str] | None = None,
     ) -> None:
-        """`settings` are further lines of its `server.properties`, which replace ours."""
+        """
+        settings  further lines of its `server.properties`, which replace ours
+        users     passwords by name: who asks for something has to log in (SASL, PLAIN); none: nobody has to
+        """
         self._further = settings or {}
+        self._users = users or {}
         self._memory_mb = memory_mb
         self._start_within_seconds = start_within_seconds
         self._folder = ProcessFolder("penstock-kafka-")
@@ -79,11 +99,28 @@ class Broker:
         self._port, self._controller = free_ports(2)
         self._process: subprocess.Popen[bytes] | None = None
         self._admin: AdminClient | None = None
-        self._offsets = Offsets(self.servers)
+        self._offsets = Offsets(self.servers, self._login)
 
     @property
     def servers(self) -> str:
         return f"127.0.0.1:{self._port}"
+
+    @property
+    def _login(self) -> dict[str, str]:
+        """The settings of librdkafka with which the first user logs in."""
+        for name, password in self._users.items():
+            return {
+                "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN",
+                "sasl.username": name, "sasl.password": password,
+            }  # fmt: skip
+        return {}
+
+    def spark_options(self, user: str, password: str) -> dict[str, str]:
+        """The options of Spark's connector with which a user logs in."""
+        return {
+            "kafka.security.protocol": "SASL_PLAINTEXT", "kafka.sasl.mechanism": "PLAIN",
+            "kafka.sasl.jaas.config": f"{LOGIN.format(name=user, password=password)};",
+        }  # fmt: skip
 
     @property
     def process_id(self) -> int | None:
@@ -110,7 +147,7 @@ class Broker:
         """The admin client. It is kept, as the requests of one that is garbage-collected are lost."""
         if self._admin is None:
             self._admin = AdminClient(
-                {"bootstrap.servers": self.servers, "reconnect.backoff.max.ms": 200, "log_level": 0}
+                {"bootstrap.servers": self.servers, "reconnect.backoff.max.ms": 200, "log_level": 0, **self._login}
             )
         return self._admin
 
@@ -147,6 +184,10 @@ class Broker:
 
     def _format(self) -> None:
         ours = SETTINGS.format(port=self._port, controller=self._controller, data=self._home / "data")
+        for name, password in list(self._users.items())[:1]:
+            users = " ".join(f'user_{each}="{its}"' for each, its in self._users.items())
+            login = LOGIN.format(name=name, password=password)
+            ours += WITH_USERS.format(port=self._port, controller=self._controller, login=login, users=users)
         further = "".join(f"{name}={value}\n" for name, value in self._further.items())
         self._settings.write_text(ours + further)  # of two lines with one name the later one holds
         done = subprocess.run(

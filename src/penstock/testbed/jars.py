@@ -1,4 +1,5 @@
-"""The jars of Kafka: a broker for tests and demos, and Spark's connector. The Ivy inside PySpark fetches them once.
+"""Jars: a Kafka broker, Spark's connector to it, and YARN with HDFS in one process. The Ivy inside PySpark fetches them
+once.
 
 Ivy's defaults or the user's settings say where they come from; no address is given here. `python -m
 penstock.testbed.jars` prints the connector's, for `spark.jars`.
@@ -33,15 +34,42 @@ class Artifact:
 
 BROKER = ((Artifact("org.apache.kafka", "kafka_2.13", "4.3.1"),),)
 
+
+def _version_of(jar: str) -> str:
+    """The version of a jar that PySpark includes."""
+    [found] = (Path(pyspark.__file__).parent / "jars").glob(f"{jar}-[0-9]*.jar")
+    return found.stem.removeprefix(f"{jar}-")
+
+
+SCALA = ".".join(_version_of("scala-library").split(".")[:2])
+"""PySpark 3.5 has another Scala than those after it."""
+
 # The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet, these work
 # as well; they are fetched without dependencies because one of them depends on an artifact that was never published.
 CONNECTOR = (
-    (Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", pyspark.__version__),),
+    (Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", pyspark.__version__),),
     (
         Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0", alone=True),
         Artifact("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.1.0-preview1", alone=True),
         Artifact("org.apache.kafka", "kafka-clients", "3.9.2", alone=True),
         Artifact("org.apache.commons", "commons-pool2", "2.13.1", alone=True),
+    ),
+)
+
+
+# Hadoop's own cluster for tests, of the version that PySpark's clients have, and what it needs and leaves out.
+HADOOP = _version_of("hadoop-client-api")
+MINI_CLUSTER = (
+    (
+        Artifact("org.apache.hadoop", "hadoop-client-minicluster", HADOOP, alone=True),
+        Artifact("commons-logging", "commons-logging", "1.3.4", alone=True),
+        Artifact("org.bouncycastle", "bcprov-jdk18on", "1.78.1", alone=True),
+        Artifact("org.bouncycastle", "bcpkix-jdk18on", "1.78.1", alone=True),
+        Artifact("org.bouncycastle", "bcutil-jdk18on", "1.78.1", alone=True),
+        Artifact("org.junit.jupiter", "junit-jupiter-api", "5.11.4", alone=True),
+        Artifact("org.junit.platform", "junit-platform-commons", "1.11.4", alone=True),
+        Artifact("org.opentest4j", "opentest4j", "1.3.0", alone=True),
+        Artifact("org.mockito", "mockito-core", "4.11.0", alone=True),
     ),
 )
 
@@ -60,6 +88,15 @@ def connector_jars() -> list[Path]:
     ours = {_unversioned(jar) for jar in (_home() / "jars").glob("*.jar")}
     jars = fetched(f"spark-kafka-connector-{pyspark.__version__}", CONNECTOR)
     return [jar for jar in jars if _unversioned(jar) not in ours]
+
+
+def mini_cluster_jars() -> list[Path]:
+    """The jars that Hadoop's mini clusters need, with the clients and loggers that PySpark includes."""
+    included = [jar for name in INCLUDED for jar in (_home() / "jars").glob(f"{name}-*.jar")]
+    return [*fetched(f"hadoop-minicluster-{HADOOP}", MINI_CLUSTER), *sorted(included)]
+
+
+INCLUDED = ("hadoop-client-api", "hadoop-client-runtime", "log4j", "slf4j-api", "jul-to-slf4j", "commons", "py4j")
 
 
 def fetched(name: str, choices: Sequence[Sequence[Artifact]]) -> list[Path]:

@@ -19,6 +19,7 @@ from patience import wait_for
 from penstock.model import Actuation, PenstockError, Plan
 from penstock.papers.autrascale.spark.bids import SCHEMA
 from penstock.spark import NativeQuery
+from penstock.spark.failure import JobFailedError
 from penstock.spark.native.engine import STATE, NativeEngine
 from penstock.spark.native.state_checkpoint import Checkpoint, Underway
 
@@ -289,3 +290,40 @@ def test_a_sink_that_cannot_follow_is_refused_in_one_sentence(spark: SparkSessio
     with pytest.raises(PenstockError, match="write with foreachBatch"):
         NativeQuery("refused", to_files).start(spark, slo=TARGET, checkpoint=str(tmp_path / "checkpoint"))
     assert not spark.streams.active
+
+
+def test_a_start_that_fails_after_a_change_ends_the_job_with_its_reason(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 2)
+    other = (
+        spark.readStream.format("rate").load().writeStream.format("noop").queryName("taken")
+        .option("checkpointLocation", str(tmp_path / "other")).start()
+    )  # fmt: skip
+
+    def build(session: SparkSession, plan: Plan) -> DataStreamWriter:
+        return stream.build(session, plan).queryName("taken" if plan[STATE] == 3 else "free")
+
+    native = NativeEngine(spark, build, NativeQuery("sessions", build).topology(), stream.checkpoint)
+    native.start(TWO)
+    native.query.processAllAvailable()
+    with pytest.raises(Exception, match="taken"):
+        native.apply(Plan({STATE: 3}))
+    with pytest.raises(JobFailedError, match=r"^the query was stopped for a change and could not be .*taken"):
+        native.wait(60)
+    other.stop()
+
+
+@pytest.mark.parametrize(("most", "allowed"), [(None, 20), (4, 4)])
+def test_the_most_partitions_are_those_of_the_checkpoint_unless_its_owner_says_fewer(
+    spark: SparkSession, tmp_path: Path, most: int | None, allowed: int
+) -> None:
+    stream = Stream("nexmark_q11", tmp_path)
+    stream.arrive(0, 1)
+    first = NativeEngine(spark, stream.build, NativeQuery("q", stream.build, max=20).topology(), stream.checkpoint)
+    first.start(Plan({STATE: 20}))
+    first.query.processAllAvailable()
+    first.stop()
+    query = NativeQuery("sessions", stream.build, max=most)
+    with query.start(spark, slo=TARGET, checkpoint=stream.checkpoint, mode="off") as job:
+        assert job.topology[STATE].max == allowed
+        assert job.plan == Plan({STATE: 20})

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -255,3 +257,23 @@ def test_a_job_goes_on_from_its_checkpoint(spark: SparkSession, new_topic: Any, 
     with running(spark, diamond(source, sink), checkpoint, read=2, left=1, right=2, join=1):
         until(lambda: {b"betweenl", b"betweenr"} <= set(sink.read()))
     assert {b"beforel", b"beforer"} <= set(sink.read())
+
+
+def test_partitions_added_to_a_topic_are_read_and_have_slots(
+    spark: SparkSession, broker: Broker, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(1), new_topic(1)
+    job = line(source, sink, only=0)
+    soon: Any = {"kafka.metadata.max.age.ms": "500"}
+    job.source = kafka(source.name, servers=broker.servers, **soon)
+    with running(spark, job, checkpoint, only=1) as engine:
+        source.send(b"first")
+        until(lambda: b"first" in sink.read())
+        needed = engine.slots_needed(engine.plan())
+        broker.admin.create_partitions([NewPartitions(source.name, 3)])[source.name].result(30)
+        until(lambda: engine.slots_needed(engine.plan()) == needed + 2)
+        producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
+        producer.produce(source.name, b"later", partition=2)
+        producer.flush()
+        until(lambda: b"later" in sink.read())
+        until(lambda: any(sample.backlog == 0 for sample in engine.read()))

@@ -37,7 +37,7 @@ def test_the_backlog_is_what_a_query_has_not_read(new_topic: Any) -> None:
 
 
 def test_a_topic_must_have_a_name() -> None:
-    with pytest.raises(InvalidValueError, match="kafka: topic must be text"):
+    with pytest.raises(InvalidValueError, match="kafka: topic must be named once"):
         kafka("", servers="here:9092")
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -160,7 +160,7 @@ def kafka(
     servers: str,
     max_records_per_batch: int | None = None,
     admin: Mapping[str, str] | None = None,
-    **options: str,
+    **options: Any,
 ) -> Kafka:
     """A topic as source or sink of a pipeline; several of them, or `subscribePattern`, as source.
 
