@@ -18,6 +18,7 @@ from penstock.model import (
     Cycle,
     Decision,
     Execution,
+    JobDescription,
     Mode,
     Observation,
     Plan,
@@ -90,6 +91,7 @@ class Loop:
         self._deadline = Deadline(self.settings.policy_limit_seconds)
         self._learner = as_learner(self.policy)
         self._complaints: set[str] = set()
+        self._described = False  # in the store
 
     def run_once(self) -> Cycle:
         """One cycle: monitor, analyse, plan, execute."""
@@ -137,6 +139,12 @@ class Loop:
         if state is not None and self._learner is not None:
             _take_up(self.policy.name, partial(self._learner.restore, state))
         return _after(cycles[-1])
+
+    def description(self) -> JobDescription:
+        """What is steered, and how."""
+        return JobDescription(
+            self.topology, self.slo, self.execution, self.policy.name, self.settings.interval_seconds
+        )  # fmt: skip
 
     # Suggest and vet -------------------------------------------------------------------------------------------
 
@@ -251,6 +259,9 @@ class Loop:
             self._history.append(cycle)
         knowledge = self._knowledge()
         try:
+            if not self._described:
+                self.store.describe(self.description())
+                self._described = True
             self.store.record(cycle, self.policy.name, knowledge)
             self._complaints.discard("store")
         except Exception as error:
