@@ -17,6 +17,7 @@ COMMAND_LINE = {
     "interval": "`--interval TIME`",
     "mode": "`--mode MODE`",
     "metrics_port": "`--metrics-port PORT` (`penstock run`)",
+    "dashboard": "`--dashboard` (`penstock run`)",
 }
 
 

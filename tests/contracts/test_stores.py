@@ -12,15 +12,20 @@ from penstock.control.ports import Store
 from penstock.model import (
     Cycle,
     Decision,
+    Execution,
     Expected,
+    JobDescription,
     Latency,
     Mode,
+    Operator,
     OperatorSample,
     PenstockError,
     Plan,
     Reason,
     ReasonCode,
     Sample,
+    Slo,
+    Topology,
     Verdict,
 )
 from penstock.stores import open_store
@@ -186,6 +191,18 @@ def test_a_state_keeps_numbers_bit_for_bit(open_job: OpenStore) -> None:
     state = {"generator": 2**127 - 1, "third": 1 / 3, "tiny": 5e-324, "endless": float("inf")}
     store.record(cycle_at(1), "learner", state)
     assert store.state("learner") == state
+
+
+def test_what_a_job_is_comes_back_and_the_newest_counts(open_job: OpenStore) -> None:
+    store = open_job("clicks")
+    assert store.description() is None  # type: ignore[attr-defined]
+    chain = Topology.chain(Operator("split", max=8, stateful=True), "count")
+    for policy in ("ds2", "psps"):
+        slo = Slo(event_latency="500 ms", drain="6 min", statistic="p95")
+        job = JobDescription(chain, slo, Execution.SEQUENTIAL, policy, 30.0)
+        store.describe(job)
+        store.record(cycle_at(1), policy)
+        assert store.description() == job  # type: ignore[attr-defined]
 
 
 def test_jobs_do_not_see_each_other(open_job: OpenStore) -> None:

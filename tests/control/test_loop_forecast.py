@@ -10,6 +10,7 @@ from penstock.model import (
     Cycle,
     Decision,
     Forecast,
+    JobDescription,
     Observation,
     Operator,
     OperatorSample,
@@ -52,6 +53,8 @@ class World:
 
     def now(self) -> float:
         return 60.0 * self.cycle
+
+    def describe(self, description: JobDescription) -> None: ...
 
     def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None: ...
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from penstock import Slo
 from penstock.guards import only
 from penstock.load.curves import constant
-from penstock.model import Cycle, Decision, Observation, Plan, ReasonCode
+from penstock.model import Cycle, Decision, JobDescription, Observation, Plan, ReasonCode
 from penstock.policies import Policy, State
 from penstock.spark import Pipeline, files, replay
 from penstock.spark.job import RunningJob
@@ -55,6 +55,8 @@ class Hangs(Grows):
 
 class LostStore:
     """A store whose disk is gone."""
+
+    def describe(self, description: JobDescription) -> None: ...
 
     def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
         raise OSError("disk is gone")

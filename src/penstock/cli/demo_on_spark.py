@@ -116,12 +116,14 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
     fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.place.execution))
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
+        history = stack.enter_context(folder.history(f"{chosen.name} {run.policy}", run.description()))
         interrupt = stack.enter_context(Interrupt())
         draw = _screen(stack, chosen.name, run, recorder, fixed, console)
 
         def on_cycle(cycle: Cycle) -> None:
             recorder(cycle)
             journal(cycle)
+            history(cycle)
             draw(cycle)
 
         result = run.run(on_cycle, interrupt)

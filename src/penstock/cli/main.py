@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 from penstock import __version__
-from penstock.cli import advise, bench, catalogues, clean, decide, demo, reproduce, simulate
+from penstock.cli import advise, bench, catalogues, clean, dashboard, decide, demo, reproduce, simulate
 from penstock.cli import run as run_script
 from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
 from penstock.model import PenstockError
@@ -29,6 +29,7 @@ for command in (
     advise.advise,
     simulate.simulate,
     bench.bench,
+    dashboard.dashboard,
     decide.decide,
     reproduce.reproduce,
     catalogues.policies,

@@ -56,6 +56,9 @@ def run(
     metrics_port: Annotated[
         int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535)
     ] = None,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Serve the page of the queries on this machine.", rich_help_panel=RUN)
+    ] = False,
     master: Annotated[
         str | None, offer("The master, unless the script names one: spark://..., yarn or k8s://...", panel=RUN)
     ] = None,
@@ -86,6 +89,7 @@ def run(
         "store": store,
         "retention": retention,
         "metrics_port": metrics_port,
+        "dashboard": dashboard,
     }
     if interval is not None:
         steering["interval"] = interval

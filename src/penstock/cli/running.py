@@ -43,6 +43,8 @@ def recorded(
         listeners: list[Listener] = [recorder, *others]
         if folder is not None:
             listeners.append(Journal(stack.enter_context(folder.decisions())))
+            named = f"{simulation.workload.name} {simulation.chosen_policy().name}"
+            listeners.append(stack.enter_context(folder.history(named, simulation.description())))
         interrupt = stack.enter_context(Interrupt())
 
         def listen(cycle: Cycle) -> None:

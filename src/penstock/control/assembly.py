@@ -66,6 +66,10 @@ class Steering:
         "the port at which a live job serves metrics for Prometheus, at /metrics on every address; 0: any free one",
     )
 
+    dashboard: bool = option(
+        False, "whether a live job serves its page, on this machine only and at the first free port from 8787 on"
+    )
+
     def __post_init__(self) -> None:
         check_choice("mode", str(self.mode), [mode.value for mode in Mode])
         if self.metrics_port is not None:
@@ -107,6 +111,7 @@ class SteeringOptions(TypedDict, total=False):
     interval: str | timedelta
     mode: Mode | str
     metrics_port: int | None
+    dashboard: bool
 
 
 def assemble(

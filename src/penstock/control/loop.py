@@ -20,6 +20,7 @@ from penstock.model import (
     Decision,
     Execution,
     HoldsUpTo,
+    JobDescription,
     Mode,
     Observation,
     Plan,
@@ -94,6 +95,7 @@ class Loop:
         self._deadline = Deadline(self.settings.policy_limit_seconds)
         self._learner = as_learner(self.policy)
         self._complaints: set[str] = set()
+        self._described = False  # in the store
 
     def run_once(self) -> Cycle:
         """One cycle: monitor, analyse, plan, execute."""
@@ -154,6 +156,12 @@ class Loop:
         if state is not None and self._learner is not None:
             _take_up(self.policy.name, partial(self._learner.restore, state))
         return _after(cycles[-1])
+
+    def description(self) -> JobDescription:
+        """What is steered, and how."""
+        return JobDescription(
+            self.topology, self.slo, self.execution, self.policy.name, self.settings.interval_seconds
+        )  # fmt: skip
 
     # Suggest and vet -------------------------------------------------------------------------------------------
 
@@ -275,6 +283,9 @@ class Loop:
             self._holds_up_to = cycle.decision.holds_up_to
         knowledge = self._knowledge()
         try:
+            if not self._described:
+                self.store.describe(self.description())
+                self._described = True
             self.store.record(cycle, self.policy.name, knowledge)
             self._complaints.discard("store")
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from penstock.model import Cycle, Plan, Sample
+from penstock.model import Cycle, JobDescription, Plan, Sample
 from penstock.policies import State
 
 
@@ -31,6 +31,9 @@ class Store(Protocol):
 
     def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
         """Keep a cycle and, if given, what the policy knows after it: both or neither."""
+
+    def describe(self, description: JobDescription) -> None:
+        """Keep what the job is, from the next cycle on; a store need not."""
 
     def recent(self, count: int) -> Sequence[Cycle]:
         """The last `count` cycles, oldest first."""

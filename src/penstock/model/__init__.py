@@ -1,6 +1,7 @@
 """What everyone speaks: values with units in their names, refused where they are made. Standard library only."""
 
 from penstock.model.decision import Decision, Expected, HoldsUpTo, Origin, Reason, ReasonCode, Verdict, direction
+from penstock.model.description import JobDescription
 from penstock.model.errors import InvalidValueError, MissingFigureError, PenstockError
 from penstock.model.frozen import FrozenMap
 from penstock.model.observation import Cycle, Forecast, Mode, Observation
@@ -20,6 +21,7 @@ __all__ = [
     "FrozenMap",
     "HoldsUpTo",
     "InvalidValueError",
+    "JobDescription",
     "Latency",
     "MissingFigureError",
     "Mode",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from penstock.model import PenstockError
+from penstock.model import Cycle, JobDescription, PenstockError
 from penstock.report.markdown import PICTURE, report_text
 from penstock.report.story import Story
 
-RESULT, DECISIONS, PAGE = "result.json", "decisions.jsonl", "report.md"
+RESULT, DECISIONS, PAGE, HISTORY = "result.json", "decisions.jsonl", "report.md", "history.db"
 
 
 class ReportFolder:
@@ -37,6 +37,17 @@ class ReportFolder:
         self.put(RESULT, (json.dumps(result, allow_nan=False, indent=2) + "\n").encode())
         self.put(PICTURE, draw(story))
         self.put(PAGE, report_text(story).encode())
+
+    @contextmanager
+    def history(self, job: str, description: JobDescription) -> Iterator[Callable[[Cycle], None]]:
+        """Keeps each cycle that what it gives is called with in a database, for `penstock dashboard`; it gets its name
+        when the run has ended without an error."""
+        from penstock.stores.run_history import RunHistory
+
+        with self._named(HISTORY) as path:
+            path.unlink(missing_ok=True)
+            with closing(RunHistory(f"sqlite:///{path}", job, description)) as history:
+                yield history
 
     @contextmanager
     def decisions(self) -> Iterator[TextIO]:

@@ -17,7 +17,7 @@ from penstock.control.assembly import Steering
 from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.load.trace import Trace
-from penstock.model import Cycle, Execution, Plan, Slo
+from penstock.model import Cycle, Execution, JobDescription, Plan, Slo
 from penstock.runs.result import Result
 from penstock.runs.summary import RunSummary, since
 from penstock.spark.io.endpoints import Sink, Source
@@ -87,6 +87,13 @@ class LiveRun(Steering):
         return replace(
             self, policy="static", policy_options=None, plan=plan, guards=only(), forecaster=None,
             forecaster_options=None, warm_up_seconds=0.0,
+        )  # fmt: skip
+
+    def description(self) -> JobDescription:
+        """What is steered, and how."""
+        topology = self.pipeline(NOWHERE, NOWHERE).topology()
+        return JobDescription(
+            topology, self.slo, self.place.execution, self.chosen_policy().name, self.interval_seconds
         )  # fmt: skip
 
     def _run(self, on_cycle: OnCycle, stopped: Callable[[], bool]) -> Result:

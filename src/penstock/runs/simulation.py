@@ -9,7 +9,7 @@ from datetime import timedelta
 from penstock.control.assembly import Steering, assemble
 from penstock.control.clock import Stopwatch
 from penstock.control.loop import Loop
-from penstock.model import Cycle, InvalidValueError, Latency
+from penstock.model import Cycle, InvalidValueError, JobDescription, Latency
 from penstock.model.errors import check_number, check_whole
 from penstock.runs.result import Result, percentiles
 from penstock.runs.workload import Workload
@@ -47,14 +47,22 @@ class Simulation(Steering):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.metrics_port is not None:
-            raise InvalidValueError("metrics_port", "must be left out of a simulation: it is for jobs that run live")
+        for name in ("metrics_port", "dashboard"):
+            if getattr(self, name) not in (None, False):
+                raise InvalidValueError(name, "must be left out of a simulation: it is for jobs that run live")
         check_number("step_seconds", self.step_seconds, 1e-3)
         check_whole("backlog", self.backlog)
         if self.step_seconds > self.interval_seconds:
             raise InvalidValueError("step_seconds", f"must not exceed the interval, {self.interval_seconds:g} s")
         if self.interval_seconds > MOST_STEPS * self.step_seconds:
             raise InvalidValueError("interval", f"must be at most {MOST_STEPS} steps of {self.step_seconds:g} s")
+
+    def description(self) -> JobDescription:
+        """What is steered, and how."""
+        job = self.workload.job
+        return JobDescription(
+            job.topology, self.workload.slo, job.engine.execution, self.chosen_policy().name, self.interval_seconds
+        )
 
     def cluster(self, seed: int, measurements: int = 0) -> SimulatedCluster:
         """The job under its load before anything has happened, measured so often in each interval."""

@@ -120,13 +120,13 @@ def steer(
         plan.check_bounds(engine.topology)
     policy = steering.chosen_policy()  # before the store, which leaves a file
     with ExitStack() as unless_it_starts:
-        observers = Observers(steering)
-        unless_it_starts.callback(observers.close)
         claim = engine.slots.claim(f"job {name}")
         if claim is not None:
             unless_it_starts.callback(claim.release)
-        kept = _store_beside(engine.local_checkpoint) if steering.store is None else steering.store
-        store = open_store(kept, name, steering.retention)
+        given = _store_beside(engine.local_checkpoint) if steering.store is None else steering.store
+        observers = Observers(steering, given)
+        unless_it_starts.callback(observers.close)
+        store = open_store(observers.store, name, steering.retention)
         unless_it_starts.callback(store.close)
         loop = assemble(
             steering,

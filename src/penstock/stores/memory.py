@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from penstock.control.ports import Store
-from penstock.model import Cycle
+from penstock.model import Cycle, JobDescription
 from penstock.model.errors import check_whole
 from penstock.policies import State
 from penstock.stores.codec import to_json
@@ -21,12 +21,19 @@ class MemoryStore(Store):
         check_whole("maximum", maximum, 1)
         self._cycles: deque[Cycle] = deque(maxlen=maximum)
         self._states: dict[str, str] = {}
+        self._description: JobDescription | None = None
 
     def record(self, cycle: Cycle, policy: str, state: State | None = None) -> None:
         if state is not None:
             # Stored as text, as the learner goes on changing what it returned.
             self._states[policy] = to_json(state)
         self._cycles.append(cycle)
+
+    def describe(self, description: JobDescription) -> None:
+        self._description = description
+
+    def description(self) -> JobDescription | None:
+        return self._description
 
     def recent(self, count: int) -> Sequence[Cycle]:
         return list(islice(self._cycles, max(0, len(self._cycles) - count), None))

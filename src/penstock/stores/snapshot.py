@@ -22,6 +22,7 @@ from penstock.model import (
     Worker,
 )
 from penstock.model.errors import check_whole, unknown
+from penstock.performance.what_if import Outlook
 from penstock.stores.codec import SloInNumbers, from_json, parsed, plain
 from penstock.stores.complaint import shown, spelt
 
@@ -68,21 +69,45 @@ def decision_json(decision: Decision, explain: bool = False) -> dict[str, Any]:
     >>> answer["parallelism"], answer["reason"], answer["expected"]["throughput"]
     ({'split': 2}, {'code': 'scale_up', 'text': 'split is busy'}, None)
     """
-    expected = decision.expected or Expected()
     answer = {
         "policy": decision.policy,
         "parallelism": plain(decision.plan.parallelism),
         "executors": decision.plan.executors,
         "placement": plain(decision.plan.placement),
         "reason": plain(decision.reason),
-        "expected": {
-            "throughput": expected.throughput,
-            "processing_latency_ms": expected.processing_latency_ms,
-            "event_latency_ms": expected.event_latency_ms,
-        },
+        "expected": _expected(decision.expected),
         "guards": [{"name": verdict.guard, **plain(verdict.reason)} for verdict in decision.verdicts],
     }
-    return answer | {"figures": _finite(plain(decision.figures))} if explain else answer
+    return answer | {"figures": finite(plain(decision.figures))} if explain else answer
+
+
+def outlook_json(outlook: Outlook) -> dict[str, Any]:
+    """What is expected of a plan, as other programs read it: every key is always present.
+
+    >>> answer = outlook_json(Outlook(Plan({"split": 2}), 2, 3, None, None, {}, ()))
+    >>> answer["parallelism"], answer["slots"], answer["carries"], answer["misses"]
+    ({'split': 2}, 2, None, [])
+    """
+    answer: dict[str, Any] = finite({
+        "parallelism": plain(outlook.plan.parallelism),
+        "slots": outlook.slots,
+        "slots_now": outlook.slots_now,
+        "expected": _expected(outlook.expected),
+        "carries": outlook.carries,
+        "utilisation": dict(outlook.utilisation),
+        "misses": list(outlook.misses),
+        "sentence": outlook.sentence,
+    })  # fmt: skip
+    return answer
+
+
+def _expected(expected: Expected | None) -> dict[str, float | None]:
+    known = expected or Expected()
+    return {
+        "throughput": known.throughput,
+        "processing_latency_ms": known.processing_latency_ms,
+        "event_latency_ms": known.event_latency_ms,
+    }
 
 
 # The form of a snapshot ----------------------------------------------------------------------------------------
@@ -193,10 +218,10 @@ def _is_finite(value: float) -> bool:
         return False
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Figures with None for NaN and Infinity, which JSON does not have."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

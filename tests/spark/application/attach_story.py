@@ -9,6 +9,7 @@ usage: attach_story.py BROKERS [standalone | yarn]
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import threading

@@ -116,7 +116,8 @@ def test_tasks_that_end_in_a_batch_that_is_cut_short_have_finished_nothing(
     """Of two instances one has nearly all records, those of user 0: the other one ends before the batch is stopped."""
     source, sink = new_topic(), new_topic()
     job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
-    read = job.operator("read", lambda frame: as_text(frame).withColumn("user", F.expr("int(int(value) % 40 div 39 * 2)")))
+    user = F.expr("int(int(value) % 40 div 39 * 2)")  # 0 and 2 go to different ones of two instances
+    read = job.operator("read", lambda frame: as_text(frame).withColumn("user", user))
     slow = job.operator("slow", takes(20), after=read, key="user")
     job.sink(kafka(sink.name, servers=sink.broker.servers), after=slow)
     records = 1_000

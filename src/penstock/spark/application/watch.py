@@ -199,7 +199,7 @@ class Watch:
     def _steered_query(self, run: str, query: StreamingQuery, name: str) -> SteeredQuery:
         trigger_of_query(query)  # refused before a store leaves a file
         if name not in self._stores:
-            self._stores[name] = open_store(self._steering.store, name, self._steering.retention)
+            self._stores[name] = open_store(self.observers.store, name, self._steering.retention)
         return SteeredQuery(
             self._context, query, run, self._shared, self._slos.get(name, self._slos[None]), self._steering,
             self._stores[name], self._on_cycle, self.observers,
@@ -314,7 +314,7 @@ def _made(
         context, bounds=bounds, wait_seconds=wait_seconds, holders=lambda: made.state_holders()
     )  # fmt: skip
     with ExitStack() as unless_it_is_made:
-        observers = Observers(steering)
+        observers = Observers(steering, steering.store)
         unless_it_is_made.callback(observers.close)
         made = Watch(context, session, slots.claim(who), SharedSlots(slots, bounds), slos, steering, observers, only)
         unless_it_is_made.pop_all()

@@ -1,0 +1,1 @@
+"""The page: what a job does and why, in a browser, while it runs and afterwards."""
