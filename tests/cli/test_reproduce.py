@@ -11,7 +11,7 @@ from command_line import Command
     ("arguments", "complaint"),
     [
         (("--on", "nowhere"), "on 'nowhere' is not known. There is: simulator, spark"),
-        (("--on", "spark", "dp_stream"), "paper on Spark 'dp_stream' is not known"),
+        (("--on", "spark", "psp"), "paper on Spark 'psp' is not known"),
         (("--on", "spark", "psps", "table9"), "item of psps on Spark 'table9' is not known; did you mean 'table8'"),
         (("psps", "table99"), "item of psps 'table99' is not known"),
     ],

@@ -32,10 +32,10 @@ def test_an_item_that_is_not_there_is_named_with_its_nearest_neighbour() -> None
 
 
 def test_what_runs_on_spark_is_asked_for_by_paper_and_item() -> None:
-    assert papers_on_spark() == ["autoscale", "autrascale", "autrascale_plus", "psps"]
+    assert papers_on_spark() == ["autoscale", "autrascale", "autrascale_plus", "dp_stream", "psps"]
     assert list(items_on_spark("autrascale_plus")) == ["table4", "fig11"]
     assert list(items_on_spark("psps", "table8")) == ["table8"]
     with pytest.raises(InvalidValueError, match="did you mean 'fig11'"):
         items_on_spark("autrascale_plus", "fig1")
-    with pytest.raises(InvalidValueError, match="paper on Spark 'dp_stream' is not known"):
-        items_on_spark("dp_stream")
+    with pytest.raises(InvalidValueError, match="paper on Spark 'psp' is not known"):
+        items_on_spark("psp")

@@ -141,14 +141,17 @@ def test_an_operator_that_weighs_more_is_slow_sooner() -> None:
 def test_the_genetic_algorithms_parameters_are_options_of_the_policy() -> None:
     policy = POLICIES.create(
         "dp_stream",
-        {"population": 7, "iterations": 11, "crossover": 0.5, "mutation": 0.3, "temperature": 0.2, "cooling": 0.9},
-    )
+        {
+            "population": 7, "iterations": 11, "crossover": 0.5, "mutation": 0.3, "temperature": 0.2, "cooling": 0.9,
+            "training_seconds": 20.0,
+        },
+    )  # fmt: skip
     assert isinstance(policy, DpStream)
     network = policy._forecaster
     assert isinstance(network, Neural)
     assert (network.population, network.iterations, network.crossover) == (7, 11, 0.5)
     assert (network.mutation, network.temperature, network.cooling) == (0.3, 0.2, 0.9)
-    assert network.inputs == Neural().inputs
+    assert (network.training_seconds, network.inputs) == (20.0, Neural().inputs)
 
 
 def test_a_new_instance_goes_where_the_least_room_is_left_be_it_idle() -> None:

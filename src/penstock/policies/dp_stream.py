@@ -15,8 +15,8 @@ from penstock.performance.placement import placed
 from penstock.performance.true_rates import arriving, input_rates, true_rates
 from penstock.policies import Policy
 
-GENETIC = ("population", "iterations", "crossover", "mutation", "temperature", "cooling")
-"""The parameters of Algorithm 1."""
+GENETIC = ("population", "iterations", "crossover", "mutation", "temperature", "cooling", "training_seconds")
+"""The parameters of Algorithm 1, and how much it trains on."""
 
 EXACT = 1e-9
 """Latencies are quotients: 0.8000000001 of a moment is not more than 0.8."""
@@ -61,6 +61,9 @@ class DpStream(Policy):
     )
     cooling: float | None = option(
         None, "factor on the temperature after each generation; nothing: the network's own", "ratio"
+    )
+    training_seconds: float | None = option(
+        None, "history needed before the network is trained; nothing: the network's own", "s"
     )
 
     _forecaster: Forecaster = field(init=False, repr=False)

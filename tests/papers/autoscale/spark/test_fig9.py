@@ -43,4 +43,4 @@ def test_a_line_whose_last_items_wait_no_longer_than_storm_has_patience_is_not_c
     assert judgement(item, "AUTOSCALE grows") is Judgement.FAILS  # nothing waits, but two sinks are no growth
     assert judgement(item, "with minimal degrees") is Judgement.FAILS
     assert judgement(item, "it shrinks again") is Judgement.FAILS
-    assert judgement(item, "37.5 %") is Judgement.FAILS
+    assert judgement(item, "less CPU and memory") is Judgement.FAILS

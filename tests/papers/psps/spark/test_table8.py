@@ -24,11 +24,14 @@ def test_psps_processes_nearly_all_with_fewer_replicas() -> None:
     runs = [
         tweeted("PSPS", (4,) * 4, 98, 2500),
         tweeted("r = 1", (1,) * 4, 40, 9e3),
+        tweeted("r = 4", (4,) * 4, 97, 2600),
         tweeted("r = 8", (8,) * 4, 100, 900),
     ]
     item = table8.item(runs, runs)
-    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 5
+    assert judgement(item, "0.5617") is Judgement.FAILS  # 0.5 is further away than a share may be
+    assert [claim.judgement for claim in item.claims].count(Judgement.HOLDS) == 5
     assert figure(item, "PSPS: saved resources").spark == pytest.approx(0.5)
     assert figure(item, "r = 1: processed events").spark == pytest.approx(0.4)
     assert figure(item, "r = 8: throughput degradation").spark == pytest.approx(0.0)
-    assert judgement(table8.item([runs[2], runs[1], runs[0]], runs), "about half of the replicas") is Judgement.FAILS
+    turned = table8.item([runs[3], runs[1], runs[2], runs[0]], runs)
+    assert judgement(turned, "eight have a lower latency") is Judgement.FAILS
