@@ -38,8 +38,8 @@ def fig_8() -> Item:
         title="AuTraScale, Fig. 8",
         setting="nexmark_q5 from 20k to 30k records/s within 500 ms and nexmark_q11 from 80k to 100k within 150 ms: "
         "the rate changes while the policy runs; model of the old rate trained with its base and 8 bootstrap samples, "
-        "the job settled there; policy running time 5 min, longer while a restart's backlog drains; DS2 offline, on steady "
-        "runs from all ones; at most 40 instances of an operator; medians of seeds 0 to 4",
+        "the job settled there; policy running time 5 min, longer while a restart's backlog drains; DS2 offline, on "
+        "steady runs from all ones; at most 40 instances of an operator; medians of seeds 0 to 4",
         rows=(*rows, Row("parallelism saved against DS2, mean", 0.135, fmean(saved.values()), "ratio")),
         claims={
             "AuTraScale meets the latency at the new rate": (
