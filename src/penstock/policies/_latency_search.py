@@ -86,8 +86,9 @@ class LatencySearch:
         scores, bootstrap = self.scores(), self._bootstrap
         if (ended := self._ended(current, scores, refused)) is not None:
             return self._stay(current, ended, "the latency is met without waste", {"phase": "steady"})
-        if len(scores) >= len(bootstrap) + self.options.max_iterations:
-            return self._best(current, scores, refused, f"{len(scores)} configurations were tried")
+        ran = sum(not self.record.measured[k].training for k in scores)
+        if ran >= len(bootstrap) + self.options.max_iterations:
+            return self._best(current, scores, refused, f"{ran} configurations were tried")
         return None
 
     def transfers(self, scores: Scores) -> RateRecord | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,8 @@ from penstock.performance.bayesian.gaussian_process import GaussianProcess
 from penstock.performance.bayesian.score import benefit_score, throughput_score
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.performance.bayesian.transfer import LightweightTransfer, residual_model, with_estimates
-from penstock.report.item import Series
+from penstock.report.item import Series, listed
+from penstock.report.judging import Verdict, ours, unless
 
 OPERATORS = (2, 4, 6, 8, 10)
 P_MAX, ALPHA, UNIFORM_SAMPLES, TRIALS, FRESH, REPEATS = 40, 0.8, 6, 4, 3, 20
@@ -25,6 +26,13 @@ SETTING = (
     "one decision on a made-up job of 2 to 10 operators of at most 40 instances; CPU time on one thread, "
     "the least of 20; other hardware than the paper's"
 )
+
+METERING = (
+    "a simulator meters for nothing; on Spark `python -m benchmarks realtime_metering` and `microbatch` measure it, "
+    "and their results stand in benchmarks/results"
+)
+LINEAR = 0.9
+"""The least part of the variance of times that a straight line over operators must explain to be called linear."""
 
 Samples = dict[Configuration, float]
 
@@ -90,6 +98,21 @@ def seconds(algorithm: str, operators: int) -> float:
         recommend(problem.space, surrogate, f_best, samples, best_first(samples))
 
     return _least_seconds(decide)
+
+
+def linear_claim(algorithms: Sequence[str]) -> Verdict:
+    """Whether a straight line over the number of operators explains the time of each algorithm."""
+    explained = {}
+    for algorithm in algorithms:
+        times = [seconds(algorithm, n) for n in OPERATORS]
+        explained[algorithm] = float(np.corrcoef(OPERATORS, times)[0, 1] ** 2)
+    return unless(
+        (min(explained.values()) >= LINEAR, f"R² of a line: {listed(explained, '.2f')}; {LINEAR:g} is asked"),
+        ours(
+            "a space of 2 operators is listed and larger ones are climbed; of the few milliseconds most go into "
+            "fitting the model, which grows with samples rather than operators"
+        ),
+    )
 
 
 def line(label: str, algorithm: str) -> Series:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.papers.autrascale.elasticity import (
+    CALIBRATED,
     FACTORIALS,
+    KINDS,
     METHODS,
     PAPER,
+    SEEDS,
     TESTS,
     bars,
+    ending,
     endings,
     saved,
     setting_of,
@@ -21,6 +25,8 @@ from penstock.report.item import Figure, Item, Row
 from penstock.report.judging import agrees, theirs, unless
 
 PAPER_SAVED = {"down": 0.666, "up": 0.367}
+HOPS = ("wordcount", "AuTraScale", "latency")
+"""WordCount's hops were set so that the paper's own plans of AuTraScale come out between 150 and 170 ms."""
 
 
 def _plan(plan: Configuration) -> str:
@@ -39,10 +45,23 @@ def elasticity_table(title: str, jobs: Sequence[str], policy: str) -> Item:
             "latency": (latency, found.latency_ms, "ms"),
             "score": (score, found.score if score else None, ""),
             "iterations": (float(iterations), found.iterations, ""),
-            "meets QoS": (yes_or_no(meets), yes_or_no(found.meets), ""),
+            "meets QoS": (yes_or_no(meets), f"{found.met} of {len(SEEDS)}", ""),
         }
         label = f"{job} {kind}, {method}" if len(jobs) > 1 else f"{kind}, {method}"
-        rows += [Row(f"{label}: {what}", *rest) for what, rest in figures.items() if rest[0] is not None]
+        rows += [
+            Row(f"{label}: {what}", *rest, calibrated=(job, method, what) == HOPS)
+            for what, rest in figures.items()
+            if rest[0] is not None
+        ]
+    best = {(job, kind, m): ending(job, kind, m) for job in jobs for kind in KINDS for m in CALIBRATED.values()}
+    for (job, kind, method), found in best.items():
+        label = f"{job} {kind}, {method}" if len(jobs) > 1 else f"{kind}, {method}"
+        rows += [
+            Row(f"{label}: plan", None, _plan(found.plan)),
+            Row(f"{label}: latency", None, found.latency_ms, "ms"),
+            Row(f"{label}: iterations", None, found.iterations),
+            Row(f"{label}: meets QoS", None, f"{found.met} of {len(SEEDS)}"),
+        ]
     mine = [found for (_, _, method), found in ours.items() if method == "AuTraScale"]
     others = [(name, found) for name, found in ours.items() if name[2] != "AuTraScale"]
     missed = [" ".join(name) for name, found in others if not found.meets]
@@ -54,10 +73,16 @@ def elasticity_table(title: str, jobs: Sequence[str], policy: str) -> Item:
         rows=tuple(rows),
         claims={
             "AuTraScale meets throughput, latency and score in every test": (
-                all(found.meets and found.score >= 0.9 for found in mine),
-                ", ".join(f"{found.latency_ms:.0f} ms with score {found.score:.3f}" for found in mine),
+                all(found.met == len(SEEDS) and found.score >= 0.9 for found in mine),
+                ", ".join(
+                    f"{found.latency_ms:.0f} ms with score {found.score:.3f}, met by {found.met} of {len(SEEDS)} seeds"
+                    for found in mine
+                ),
             ),
-            f"it needs at most {most} iterations": (longest <= most, f"at most {longest:.0f}"),
+            f"it needs at most {most} iterations": (
+                longest <= most,
+                f"at most {longest:.0f} in the median of the seeds",
+            ),
             "plans of DRS sometimes miss the requirements": (bool(missed), ", ".join(missed) or "all meet them"),
             "the same rows meet the requirements as in the paper": unless(
                 (agree == len(ours), f"{agree} of {len(ours)} rows"),
@@ -82,14 +107,20 @@ def latency_figure(title: str, policy: str) -> Item:
         title=title,
         setting=setting_of(TESTS),
         rows=(
-            Row(f"{job} {kind}, {method}", PAPER[job, kind, method][2], one.latency_ms, "ms")
+            Row(
+                f"{job} {kind}, {method}",
+                PAPER[job, kind, method][2],
+                one.latency_ms,
+                "ms",
+                calibrated=(job, method, "latency") == HOPS,
+            )
             for (job, kind, method), one in found.items()
         ),
         claims={
             "less parallelism may bring the better latency": (bool(better), text or "in no test"),
             "every final plan of AuTraScale is within its target": (
                 all(mine.meets for mine, _ in pairs),
-                "180 ms for WordCount, 300 ms for Yahoo, under every seed",
+                "180 ms for WordCount, 300 ms for Yahoo, in most seeds",
             ),
         },
         charts=(bars(title, "ms", found, lambda one: one.latency_ms),),
@@ -103,6 +134,8 @@ def parallelism_figure(title: str, policy: str) -> Item:
         printed = PAPER[job, kind, method][0]
         rows.append(Row(f"{job} {kind}, {method}: total", float(sum(printed)), float(one.total), "instances"))
         rows.append(Row(f"{job} {kind}, {method}: max", float(max(printed)), float(max(one.plan)), "instances"))
+    best = {(job, kind, m): ending(job, kind, m) for job in TESTS for kind in KINDS for m in CALIBRATED.values()}
+    rows += [Row(f"{job} {kind}, {m}: total", None, one.total, "instances") for (job, kind, m), one in best.items()]
     against_both = {kind: saved(found, kind) for kind in PAPER_SAVED}
     against_observed = {kind: saved(found, kind, METHODS[:1]) for kind in PAPER_SAVED}
     for kind, paper in PAPER_SAVED.items():

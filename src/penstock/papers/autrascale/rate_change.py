@@ -1,19 +1,19 @@
-"""Runs at a new input rate, for which a policy with a model of the old rate looks for a plan."""
+"""Runs in which the input rate changes: a policy with a model of the old rate looks for a plan at the new one."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
 from functools import cache
-from statistics import fmean
+from statistics import median
 from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
 from penstock.guards import only
-from penstock.load.curves import constant
+from penstock.load.curves import steps
 from penstock.model import Cycle, Decision, Observation, Slo
-from penstock.papers.autrascale.elasticity import tried
+from penstock.papers.autrascale.elasticity import BACKLOG_PATIENCE, tried
 from penstock.papers.autrascale.steady import base_at, configuration, latency_ms, plan_for, steady, taught, training_set
 from penstock.papers.catalogue import workload
 from penstock.papers.runs import under
@@ -22,10 +22,8 @@ from penstock.policies import POLICIES, Policy, State
 from penstock.policies.autrascale import AuTraScale
 from penstock.runs.simulation import Simulation
 
-RUNNING_TIME, SECONDS, SEEDS = 300.0, 4 * 3600.0, (0, 1, 2)
-BACKLOG_PATIENCE = 1800.0
-"""The policy running time is there "to obtain a stable metric". A plan that hardly does more than comes in works for
-half an hour on what waited for its restart, and shows the latency of full buffers as long."""
+RUNNING_TIME, SECONDS, SEEDS = 300.0, 4 * 3600.0, (0, 1, 2, 3, 4)
+"""The policy running time, how long each of the two rates lasts, and the seeds."""
 
 
 @dataclass
@@ -67,10 +65,10 @@ class Arrival:
 
 @cache
 def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, seed: int) -> Arrival:
-    """The job begins at the new rate with the base of the old one, and the policy with a model of the old rate."""
+    """The job runs at the old rate, of which the policy has a model, until that has settled; then the rate changes."""
     chosen, slo = workload(name), Slo(processing_latency=target)
     topology, base = chosen.job.topology, base_at(name, old_rate)
-    test = under(chosen, trace=constant(rate, SECONDS), slo=slo, start=plan_for(topology, base))
+    test = under(chosen, trace=steps((old_rate, rate), SECONDS, "change"), slo=slo, start=plan_for(topology, base))
     options = {"policy_running_time": RUNNING_TIME, "backlog_patience": BACKLOG_PATIENCE}
     learner = POLICIES.create(policy, options)
     assert isinstance(learner, AuTraScale)
@@ -79,8 +77,9 @@ def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, s
     timed, cycles = Timed(learner), list[Cycle]()
     with threadpool_limits(1):  # idle threads of a library spin, which would count
         Simulation(test, policy=timed, guards=only(), seed=seed).run(cycles.append)
-    plans = tried(cycles) or [base]
-    return _arrived(name, rate, slo, plans[-1], len(plans), seed, tuple(timed.seconds))
+    before = [configuration(cycle.decision.plan) for cycle in cycles if cycle.t <= SECONDS]
+    plans = [before[-1], *tried([cycle for cycle in cycles if cycle.t > SECONDS])]
+    return _arrived(name, rate, slo, plans[-1], len(plans) - 1, seed, tuple(timed.seconds))
 
 
 @cache
@@ -105,5 +104,14 @@ def _arrived(
     return Arrival(plan, latency_ms(sample), not slo.violations(sample), iterations, seconds)
 
 
-def mean_total(found: list[Arrival]) -> float:
-    return fmean(sum(one.plan) for one in found)
+def total(found: list[Arrival]) -> float:
+    """The instances of the final plans, in the median of the seeds."""
+    return median(sum(one.plan) for one in found)
+
+
+def iterations(found: list[Arrival]) -> float:
+    return median(one.iterations for one in found)
+
+
+def latency(found: list[Arrival]) -> float:
+    return median(one.latency_ms for one in found)

@@ -16,10 +16,10 @@ KEYS = 20_000
 # source keeps up, and both rates are such that the walk ends at (1, 18) and (1, 11) whether a parent's output is
 # counted at its rounded parallelism (AuTraScale) or not (DS2), which leaves the source no more than a few hundredths
 # of room. At most 40 instances, a slot for each core of two workers (AuTraScale+, section V-A). Chosen: `hop_ms`, the
-# time until a window may close, below the second paper's targets of 100 ms; variability, buffers and channels such that the base
-# misses its target at each rate of both papers (a model is trained at the lower one, so there was something to train),
-# and so do many instances of both, while two sources and some more windows meet it; downtime as in WordCount, and half
-# of its noise: a walk that ends within a few hundredths of the next instance must not stumble over a rounding.
+# time until a window may close, below the second paper's targets of 100 ms; variability, buffers and channels such that
+# the base misses its target at each rate of both papers (a model is trained at the lower one, so there was something to
+# train), and so do many instances of both, while two sources and some more windows meet it; downtime as in WordCount,
+# and half of its noise: a walk that ends within a few hundredths of the next instance must not stumble over a rounding.
 _ENGINE = Engine(change=Change.RESTART, downtime_seconds=20.0, queue_records=16_000, noise=0.01)
 
 
