@@ -39,7 +39,7 @@ def rows(advice: QueryAdvice) -> Iterator[tuple[str, Outcome]]:
 
 
 def _outcomes(advice: QueryAdvice) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False)
     for name, justify in (
         ("", "left"), ("core-hours", "right"), ("fewer", "right"), (f"{advice.unit}s", "right"),
         ("outside", "right"), ("latency", "right"), ("changes", "right"),
@@ -61,7 +61,7 @@ def ranking_table(queries: Sequence[QueryAdvice]) -> Table:
         title="By what they would save",
         title_justify="left",
         title_style="bold",
-        padding=(0, 1, 0, 0),
+        padding=0,
         pad_edge=False,
     )
     for name, justify in (
