@@ -39,6 +39,9 @@ DECISIONS, MOST_DECISIONS, OF_THE_ORACLE = 1000, 4000, 300
 QUICKEST, QUICK, SLOWEST = 10.0, 30.0, 300.0
 """Seconds from one decision to the next: for a log of less than an hour, of hours, of a week."""
 
+LEAST_DECISIONS = 10
+"""In a log that is shorter than so many intervals no policy gets to act."""
+
 OF_TRIGGERS = 3
 """At least so many batches lie between two decisions."""
 
@@ -107,23 +110,17 @@ def advise_query(
         told = replace(told, knowledge=query.learner.knowledge(query.key))
     try:
         copy = twin(history, query, ask.slo)
+        if query.seconds < LEAST_DECISIONS * interval_of(query):
+            raise NoTwinError(f"has {query.seconds:.0f} s in the log, in which no policy gets to act")
     except NoTwinError as error:
-        return replace(told, why_not=error.why)
-    estimate = query.cost.estimate
-    assert estimate is not None
-    seconds = batch_seconds(ask.slo, query.trigger_seconds)
-    costs = Costs(
-        estimate.best.fixed, estimate.best.per_record, estimate.best.overhead,
-        estimate.load(max(told.highest_rate, 1e-9), seconds).known_within, query.usual_tasks or 1,
-        query.trigger_seconds, query.batch_seconds / query.batches, query.longest_seconds,
-    )  # fmt: skip
+        return replace(told, why_not=error.why, notes=caveats(history, query, told))
     simulation = _simulation(copy, interval_of(query))
     policies, share = {}, 1 / (len(ask.policies) + 1)
     for number, (label, name, options) in enumerate(ask.policies):
         part = _part(on_progress, number * share, share / query.seconds)
         run = replace(simulation, policy=name, policy_options=dict(options)).run(_times(part))
         policies[label] = _outcome(copy, run)
-    told = replace(told, costs=costs, policies=policies, twin=_as_it_had(copy, simulation, history, query))
+    told = replace(told, policies=policies, twin=_as_it_had(copy, simulation, history, query))
     if ask.oracle:
         told = replace(told, oracle=_oracle(copy, query))
     return replace(told, notes=caveats(history, query, told))
@@ -161,7 +158,21 @@ def as_it_ran(slo: Slo, log: EventLog, history: History, query: QueryHistory) ->
         ),
         load=_curve(query.arrived),
         latency=_curve(query.latency_seconds),
+        costs=_costs(slo, query, max(query.arrived.rates(), default=0.0)),
     )
+
+
+def _costs(slo: Slo, query: QueryHistory, highest_rate: float) -> Costs | None:
+    """None where the log has no stages of the query."""
+    estimate = query.cost.estimate
+    if estimate is None:
+        return None
+    seconds = batch_seconds(slo, query.trigger_seconds)
+    return Costs(
+        estimate.best.fixed, estimate.best.per_record, estimate.best.overhead,
+        estimate.load(max(highest_rate, 1e-9), seconds).known_within, query.usual_tasks or 1,
+        query.trigger_seconds, query.batch_seconds / query.batches, query.longest_seconds,
+    )  # fmt: skip
 
 
 def interval_of(query: QueryHistory) -> float:

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from html import escape
 
 from penstock.advise.advice import Failure, QueryAdvice
+from penstock.advise.caveats import ASSUMED
 from penstock.advise.chart import Line, chart
 from penstock.advise.tables import hours, rows
-from penstock.advise.words import headline, how_it_ran, lasting
+from penstock.advise.words import headline, how_it_ran, lasting, percent
 from penstock.report.words import milliseconds, ratio
 
 DETAILED = 50
@@ -53,6 +54,9 @@ def page(queries: Sequence[QueryAdvice], failures: Sequence[Failure]) -> str:
     body += [_section(number, advice) for number, advice in enumerate(queries[:DETAILED])]
     if len(queries) > DETAILED:
         body.append(f"<p>The first {DETAILED} are shown in full.</p>")
+    if any(advice.policies for advice in queries):
+        lines = "".join(f"<li>{escape(each)}</li>" for each in ASSUMED)
+        body.append(f"<h3>What is assumed</h3><ul>{lines}</ul>")
     if failures:
         lines = "".join(f"<li>{escape(str(failure))}</li>" for failure in failures)
         body.append(f"<h2>Logs that could not be read</h2><ul>{lines}</ul>")
@@ -70,7 +74,7 @@ def _ranking(queries: Sequence[QueryAdvice]) -> str:
         best = advice.recommended
         name = escape(advice.query)
         told = ("–", "–", "–") if best is None else (
-            f"{100 * advice.saving(best[1]):.0f} %", f"{advice.cores_saved:.1f}", ratio(best[1].violation_ratio)
+            percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
         )  # fmt: skip
         link = f'<a href="#query{number}">{name}</a>' if number < DETAILED else name
         lines.append(
@@ -90,7 +94,7 @@ def _section(number: int, advice: QueryAdvice) -> str:
     parts += _charts(advice)
     if advice.notes:
         notes = "".join(f"<li>{escape(note)}</li>" for note in advice.notes)
-        parts.append(f"<h3>What this rests on</h3><ul>{notes}</ul>")
+        parts.append(f"<h3>What to know about it</h3><ul>{notes}</ul>")
     return "".join([*parts, "</section>"])
 
 
@@ -99,7 +103,7 @@ def _outcomes(advice: QueryAdvice) -> str:
     lines = []
     for number, (name, outcome) in enumerate(rows(advice)):
         cells = (
-            escape(name), hours(outcome.core_hours), f"{100 * advice.saving(outcome):.0f} %" if number else "",
+            escape(name), hours(outcome.core_hours), percent(advice.saving(outcome)) if number else "",
             f"{advice.units(outcome):.1f}", ratio(outcome.violation_ratio), milliseconds(outcome.latency_ms),
             milliseconds(outcome.latency_p95_ms), str(outcome.changes),
         )  # fmt: skip

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.advise.advice import Outcome, QueryAdvice
-from penstock.advise.words import headline, how_it_ran, lasting
+from penstock.advise.caveats import ASSUMED
+from penstock.advise.words import headline, how_it_ran, lasting, percent
 from penstock.report.words import milliseconds, ratio
 
 RANKED = 20
@@ -30,6 +31,10 @@ def advice_table(advice: QueryAdvice) -> RenderableType:
     return Group(*parts)
 
 
+def assumptions() -> Text:
+    return Text("\n".join(f"- {each}" for each in ASSUMED), style="dim")
+
+
 def rows(advice: QueryAdvice) -> Iterator[tuple[str, Outcome]]:
     """What is compared: as it ran, under each policy, and at best."""
     yield "as it ran", advice.ran
@@ -47,7 +52,7 @@ def _outcomes(advice: QueryAdvice) -> Table:
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for number, (name, outcome) in enumerate(rows(advice)):
         table.add_row(
-            name, hours(outcome.core_hours), f"{100 * advice.saving(outcome):.0f} %" if number else "",
+            name, hours(outcome.core_hours), percent(advice.saving(outcome)) if number else "",
             f"{advice.units(outcome):.1f}", ratio(outcome.violation_ratio), milliseconds(outcome.latency_ms),
             str(outcome.changes), style="bold" if number == 1 else None,
         )  # fmt: skip
@@ -74,7 +79,7 @@ def ranking_table(queries: Sequence[QueryAdvice]) -> Table:
         table.add_row(
             str(place), advice.query, advice.application, lasting(advice.seconds), hours(advice.ran.core_hours),
             *(("–", "–", "–") if best is None else (
-                f"{100 * advice.saving(best[1]):.0f} %", f"{advice.cores_saved:.1f}", ratio(best[1].violation_ratio)
+                percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
             )),
         )  # fmt: skip
     if len(queries) > RANKED:

@@ -37,6 +37,14 @@ def lasting(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if 7200 <= seconds < 5 * 86_400 else span(seconds)
 
 
+def percent(part: float) -> str:
+    """
+    >>> percent(0.531), percent(-0.001)
+    ('53 %', '0 %')
+    """
+    return f"{round(100 * part) + 0:d} %"
+
+
 def _units(advice: QueryAdvice, outcome: Outcome) -> str:
     number = advice.units(outcome)
     shown = f"{number:.0f}" if abs(number - round(number)) < 0.05 else f"{number:.1f}"
@@ -45,7 +53,7 @@ def _units(advice: QueryAdvice, outcome: Outcome) -> str:
 
 def how_it_ran(advice: QueryAdvice) -> str:
     """Load, batches and cost, in two sentences."""
-    lag = "" if advice.lag is None else f", at most {count(advice.lag)} records waited"
+    lag = "" if advice.lag is None else f", {count(advice.lag) if advice.lag else 'none'} of them left waiting"
     text = (
         f"{advice.application} (Spark {advice.version}): {rate(advice.rate)} on average, {rate(advice.highest_rate)} "
         f"at most{lag}; tasks ran in {ratio(advice.used_ratio)} of the core time."
