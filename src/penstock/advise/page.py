@@ -9,8 +9,8 @@ from html import escape
 from penstock.advise.advice import Failure, QueryAdvice
 from penstock.advise.caveats import ASSUMED
 from penstock.advise.chart import Line, chart
-from penstock.advise.tables import hours, rows
-from penstock.advise.words import headline, how_it_ran, lasting, percent
+from penstock.advise.tables import rows
+from penstock.advise.words import headline, hours, how_it_ran, lasting, percent, total
 from penstock.report.words import milliseconds, ratio
 
 DETAILED = 50
@@ -25,7 +25,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   max-width: 940px; padding: 1.5rem 1.2rem 4rem; }
 h1 { font-size: 1.05rem; color: var(--dim); font-weight: 600; margin: 0 0 .4rem; }
 h2 { font-size: 1.35rem; line-height: 1.35; margin: 2.6rem 0 .5rem; }
-h1 + h2, section:first-of-type h2 { margin-top: .2rem; }
+h1 + h2, h1 + section h2 { margin-top: .2rem; }
 p, li { color: var(--dim); max-width: 80ch; } ul { padding-left: 1.1rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
 th, td { text-align: right; padding: .35rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
@@ -42,6 +42,7 @@ line.level { stroke: var(--target); stroke-dasharray: 6 4; stroke-width: 1.4; }
 .key::before { content: ""; display: inline-block; width: 1.1em; height: .6em; margin: 0 .4em 0 .8em;
   border-radius: 2px; background: currentColor; } .key { font-size: .85rem; }
 .key.ran { color: var(--ran); } .key.advised { color: var(--advised); } .key.oracle { color: var(--oracle); }
+@media (max-width: 600px) { svg text { font-size: 20px; } }
 .key.level { color: var(--target); } .key.load { color: var(--load); }
 """
 
@@ -68,7 +69,7 @@ def page(queries: Sequence[QueryAdvice], failures: Sequence[Failure]) -> str:
 
 
 def _ranking(queries: Sequence[QueryAdvice]) -> str:
-    head = ("query", "application", "ran", "core-hours", "fewer", "cores saved", "outside")
+    head = ("query", "ran", "core-hours", "fewer", "cores saved", "outside", "application")
     lines = []
     for number, advice in enumerate(queries):
         best = advice.recommended
@@ -77,10 +78,9 @@ def _ranking(queries: Sequence[QueryAdvice]) -> str:
             percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
         )  # fmt: skip
         link = f'<a href="#query{number}">{name}</a>' if number < DETAILED else name
-        lines.append(
-            _row((link, escape(advice.application), lasting(advice.seconds), hours(advice.ran.core_hours), *told))
-        )
-    return f"<h2>By what they would save</h2>{_table(head, lines)}"
+        ran = (lasting(advice.seconds), hours(advice.ran.core_hours))
+        lines.append(_row((link, *ran, *told, escape(advice.application))))
+    return f"<h2>{escape(total(queries))}.</h2>{_table(head, lines)}"
 
 
 def _section(number: int, advice: QueryAdvice) -> str:

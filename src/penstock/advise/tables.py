@@ -11,7 +11,7 @@ from rich.text import Text
 
 from penstock.advise.advice import Outcome, QueryAdvice
 from penstock.advise.caveats import ASSUMED
-from penstock.advise.words import headline, how_it_ran, lasting, percent
+from penstock.advise.words import headline, hours, how_it_ran, lasting, percent, total
 from penstock.report.words import milliseconds, ratio
 
 RANKED = 20
@@ -63,33 +63,26 @@ def ranking_table(queries: Sequence[QueryAdvice]) -> Table:
     """The jobs by what they would save, the first ones of many."""
     table = Table(
         box=SIMPLE_HEAD,
-        title="By what they would save",
+        title=f"{total(queries)}.",
         title_justify="left",
         title_style="bold",
         padding=0,
         pad_edge=False,
     )
     for name, justify in (
-        ("", "right"), ("query", "left"), ("application", "left"), ("ran", "right"), ("core-hours", "right"),
-        ("fewer", "right"), ("cores saved", "right"), ("outside", "right"),
+        ("", "right"), ("query", "left"), ("ran", "right"), ("core-hours", "right"), ("fewer", "right"),
+        ("cores saved", "right"), ("outside", "right"), ("application", "left"),
     ):  # fmt: skip
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for place, advice in enumerate(queries[:RANKED], 1):
         best = advice.recommended
         table.add_row(
-            str(place), advice.query, advice.application, lasting(advice.seconds), hours(advice.ran.core_hours),
+            str(place), advice.query, lasting(advice.seconds), hours(advice.ran.core_hours),
             *(("–", "–", "–") if best is None else (
                 percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
             )),
+            advice.application,
         )  # fmt: skip
     if len(queries) > RANKED:
         table.add_row("…", f"{len(queries) - RANKED:,} more", *[""] * 6)
     return table
-
-
-def hours(value: float) -> str:
-    """
-    >>> hours(991.95), hours(8.1234), hours(0.00812)
-    ('992', '8.12', '0.0081')
-    """
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value >= 1 else f"{value:.2g}"
