@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -12,10 +14,9 @@ from advise_logs import LOGS, named
 from made_up_log import MadeUpJob, daily
 from penstock.advise.advice import LogAdvice, QueryAdvice, ranked
 from penstock.advise.ask import Ask, advise_log, interval_of
-from penstock.advise.history import read_history
 from penstock.advise.log_files import EventLog
 from penstock.advise.page import page
-from penstock.advise.twin import NoTwinError, twin
+from penstock.advise.query_history import QueryHistory
 from penstock.advise.words import headline
 from penstock.model import Slo
 
@@ -97,22 +98,28 @@ def test_more_executors_than_tasks_are_of_no_use(tmp_path: Path) -> None:
 
 def test_what_a_log_cannot_show_is_said(tmp_path: Path) -> None:
     short = advised(MadeUpJob(trigger=2.0), tmp_path)
-    assert any("tells of" in note and "s only" in note for note in short.notes)
+    assert any("tells of 10 min only" in note for note in short.notes)
     assert any("too much alike" in note for note in short.notes)
     late = advised(MadeUpJob(trigger=60.0, seconds=7200), tmp_path)
     assert any("begins every 60 s" in note for note in late.notes)
     (local,) = advise_log(QUICK, EventLog(named("4.3", "narrow"))).queries
     assert local.unit == "slot"
+    assert "in which no policy gets to act" in headline(local)
     assert any("nominal" in note for note in local.notes)
 
 
 def test_what_cannot_be_simulated_is_told_as_it_ran(tmp_path: Path) -> None:
     log = EventLog(MadeUpJob().write(tmp_path / "log"))
-    history = read_history(log, SLO)
-    (query,) = history.queries.values()
-    query.real_time = True
-    with pytest.raises(NoTwinError, match="real-time mode"):
-        twin(history, query, SLO)
+    scan = json.dumps(
+        {"Scope": json.dumps({"id": "spark_plan_2", "name": "RealTimeStreamScan"})}, separators=(",", ":")
+    )
+    text = log.path.read_text(encoding="utf-8").replace(
+        '"Stage Name":"start"', f'"Stage Name":"start","RDD Info":[{scan}]'
+    )
+    real_time = tmp_path / "real time"
+    real_time.write_text(text.replace(': \\"RealTime', ':\\"RealTime'), encoding="utf-8")
+    (advice,) = advise_log(QUICK, EventLog(real_time)).queries
+    assert "runs in real-time mode" in headline(advice)
     without_stages = [
         line for line in log.path.read_text(encoding="utf-8").splitlines() if "SparkListenerStage" not in line
     ]
@@ -137,11 +144,10 @@ def test_jobs_are_ranked_by_cores_not_by_the_length_of_their_logs(large: QueryAd
     assert [query.query for query in ranked([none, longer, large])] == ["clicks", "longer", "none"]
 
 
-def test_a_log_of_days_has_as_many_decisions_as_one_of_a_day(tmp_path: Path) -> None:
-    history = read_history(EventLog(MadeUpJob(rate=daily(4000), seconds=86_400).write(tmp_path / "log")), SLO)
-    (query,) = history.queries.values()
-    assert interval_of(query, 1000) == 90
-    assert interval_of(query, 10) == pytest.approx(8640, rel=0.01)
+@pytest.mark.parametrize(("hours", "seconds"), [(0.5, 10), (6, 30), (24, 90), (7 * 24, 300), (60 * 24, 1290)])
+def test_a_long_log_has_longer_intervals(hours: float, seconds: float) -> None:
+    query = SimpleNamespace(seconds=3600 * hours, trigger_seconds=1.0)
+    assert interval_of(cast("QueryHistory", query)) == seconds
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)

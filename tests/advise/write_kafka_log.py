@@ -19,7 +19,7 @@ from penstock.testbed.feeder import Feeder
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
-SECONDS, PEAK, SERVICE_MS = 240, 500, 3
+SECONDS, PEAK, SERVICE_MS = 210, 500, 3
 
 
 def write(folder: Path) -> None:
@@ -29,7 +29,8 @@ def write(folder: Path) -> None:
     settings = {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": folder.as_uri(),
-        "spark.driver.host": "127.0.0.1",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.executor.memory": "640m",
     }
     with Broker() as broker, tempfile.TemporaryDirectory() as checkpoint:
         broker.create_topic("clicks", partitions=8)

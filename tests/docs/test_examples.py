@@ -7,6 +7,8 @@ On a page, in order and in one folder of its own:
     ```python       is executed and must not fail
     <!-- file: NAME -->     before a block: its text becomes that file
     <!-- not run: WHY -->   before a block: it is left alone
+
+The folder has the clone's `examples/` in it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from pages import PAGES, blocks, read
+from pages import PAGES, ROOT, blocks, read
 
 SOURCE = Path(penstock.__file__).parent.parent
 ENVIRONMENT = {
@@ -35,6 +37,7 @@ RUN = [page for page in PAGES if any(block.runs for block in blocks(read(page)))
 
 @pytest.mark.parametrize("page", RUN)
 def test_a_page_does_what_it_shows(page: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for block in blocks(read(page)):
         if not block.runs:
             continue

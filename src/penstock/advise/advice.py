@@ -184,5 +184,8 @@ class LogAdvice:
 
 
 def ranked(queries: list[QueryAdvice]) -> list[QueryAdvice]:
-    """Those that would save most first, by cores on average: a longer log is no better reason to begin with a job."""
-    return sorted(queries, key=lambda query: -query.cores_saved)
+    """Those that would save most first, by cores on average: a longer log is no better reason to begin with a job.
+
+    Those of which nobody can say come last.
+    """
+    return sorted(queries, key=lambda query: (query.recommended is None, -query.cores_saved))

@@ -33,11 +33,14 @@ DEFAULT_POLICIES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
 
 OnProgress = Callable[[float], None]
 
-DECISIONS, OF_THE_ORACLE = 1000, 300
-"""About so many decisions are simulated: a log of days is to be advised on in less than a minute."""
+DECISIONS, MOST_DECISIONS, OF_THE_ORACLE = 1000, 4000, 300
+"""About so many decisions are simulated, so many at most: a log of days is to be advised on in less than a minute."""
 
 QUICKEST, QUICK, SLOWEST = 10.0, 30.0, 300.0
-"""Seconds from one decision to the next: for a log of less than an hour, for a day, for weeks."""
+"""Seconds from one decision to the next: for a log of less than an hour, of hours, of a week."""
+
+LEAST_DECISIONS = 10
+"""In a log that is shorter than so many intervals no policy gets to act."""
 
 OF_TRIGGERS = 3
 """At least so many batches lie between two decisions."""
@@ -107,23 +110,17 @@ def advise_query(
         told = replace(told, knowledge=query.learner.knowledge(query.key))
     try:
         copy = twin(history, query, ask.slo)
+        if query.seconds < LEAST_DECISIONS * interval_of(query):
+            raise NoTwinError(f"has {query.seconds:.0f} s in the log, in which no policy gets to act")
     except NoTwinError as error:
-        return replace(told, why_not=error.why)
-    estimate = query.cost.estimate
-    assert estimate is not None
-    seconds = batch_seconds(ask.slo, query.trigger_seconds)
-    costs = Costs(
-        estimate.best.fixed, estimate.best.per_record, estimate.best.overhead,
-        estimate.load(max(told.highest_rate, 1e-9), seconds).known_within, query.usual_tasks or 1,
-        query.trigger_seconds, query.batch_seconds / query.batches, query.longest_seconds,
-    )  # fmt: skip
-    simulation = _simulation(copy, interval_of(query, DECISIONS))
+        return replace(told, why_not=error.why, notes=caveats(history, query, told))
+    simulation = _simulation(copy, interval_of(query))
     policies, share = {}, 1 / (len(ask.policies) + 1)
     for number, (label, name, options) in enumerate(ask.policies):
         part = _part(on_progress, number * share, share / query.seconds)
         run = replace(simulation, policy=name, policy_options=dict(options)).run(_times(part))
         policies[label] = _outcome(copy, run)
-    told = replace(told, costs=costs, policies=policies, twin=_as_it_had(copy, simulation, history, query))
+    told = replace(told, policies=policies, twin=_as_it_had(copy, simulation, history, query))
     if ask.oracle:
         told = replace(told, oracle=_oracle(copy, query))
     return replace(told, notes=caveats(history, query, told))
@@ -161,17 +158,35 @@ def as_it_ran(slo: Slo, log: EventLog, history: History, query: QueryHistory) ->
         ),
         load=_curve(query.arrived),
         latency=_curve(query.latency_seconds),
+        costs=_costs(slo, query, max(query.arrived.rates(), default=0.0)),
     )
 
 
-def interval_of(query: QueryHistory, decisions: int) -> float:
+def _costs(slo: Slo, query: QueryHistory, highest_rate: float) -> Costs | None:
+    """None where the log has no stages of the query."""
+    estimate = query.cost.estimate
+    if estimate is None:
+        return None
+    seconds = batch_seconds(slo, query.trigger_seconds)
+    return Costs(
+        estimate.best.fixed, estimate.best.per_record, estimate.best.overhead,
+        estimate.load(max(highest_rate, 1e-9), seconds).known_within, query.usual_tasks or 1,
+        query.trigger_seconds, query.batch_seconds / query.batches, query.longest_seconds,
+    )  # fmt: skip
+
+
+def interval_of(query: QueryHistory) -> float:
     """Seconds from one decision to the next in the simulator.
 
-    A log of days has longer ones, which is no advantage to a policy.
+    A long log has longer ones, so that it does not take long: no advantage to a policy.
     """
     shortest = QUICKEST if query.seconds < 3600 else QUICK
-    rounded = shortest * max(1, round(query.seconds / decisions / shortest))
-    return max(min(rounded, max(SLOWEST, query.seconds / decisions)), OF_TRIGGERS * query.trigger_seconds)
+    wanted = max(min(SLOWEST, query.seconds / DECISIONS), query.seconds / MOST_DECISIONS)
+    return max(shortest * max(1, round(wanted / shortest)), OF_TRIGGERS * query.trigger_seconds)
+
+
+def interval_of_the_oracle(query: QueryHistory) -> float:
+    return max(60.0, query.seconds / OF_THE_ORACLE, OF_TRIGGERS * query.trigger_seconds)
 
 
 def _simulation(copy: Twin, interval: float) -> Simulation:
@@ -181,7 +196,7 @@ def _simulation(copy: Twin, interval: float) -> Simulation:
 def _oracle(copy: Twin, query: QueryHistory) -> Outcome | None:
     """None where no plan meets the target, so that there is no schedule to look for."""
     try:
-        best = oracle(_simulation(copy, max(60.0, interval_of(query, OF_THE_ORACLE))), (0,)).best
+        best = oracle(_simulation(copy, interval_of_the_oracle(query)), (0,)).best
     except PenstockError:
         return None
     return _outcome(copy, replace(best.results[0], policy=NAME))

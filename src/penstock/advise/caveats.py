@@ -10,6 +10,15 @@ from penstock.advise.query_history import QueryHistory
 from penstock.performance.batch_cost import WELL_KNOWN
 from penstock.simulator.conditions import SPARK
 
+assert SPARK.executors is not None
+ASSUMED = (
+    f"A log does not show how long an executor takes to come: {SPARK.executors.arrive_seconds:g} s are assumed, and "
+    f"{SPARK.executors.leave_seconds:g} s to leave.",
+    "Memory is not simulated: with fewer executors there is less of it for state and caches.",
+    "Latency is worked out from batches, not measured on records, and stages are taken to run as well on fewer cores.",
+)
+"""What every advice rests on."""
+
 SHORT_SECONDS = 1800.0
 FAR_OFF = 1.5
 """A twin whose latency is that many times the real one, or that part of it, is not to be relied on."""
@@ -25,8 +34,8 @@ def _caveats(history: History, query: QueryHistory, told: QueryAdvice) -> Iterat
     costs, copy = told.costs, told.twin
     if copy is not None and copy.latency_ms and told.ran.latency_ms:
         yield _how_good(copy.latency_ms / 1e3, told.ran.latency_ms / 1e3)
-    if query.seconds < SHORT_SECONDS:
-        yield f"the log tells of {query.seconds:.0f} s only: policies hardly get to act in that time"
+    if copy is not None and query.seconds < SHORT_SECONDS:
+        yield f"the log tells of {query.seconds / 60:.0f} min only: a policy saves little before it has seen more"
     if costs is not None and costs.known_within > WELL_KNOWN:
         yield (
             "its batches were too much alike to tell what a record costs from what every batch costs: what the load "
@@ -51,16 +60,6 @@ def _caveats(history: History, query: QueryHistory, told: QueryAdvice) -> Iterat
         yield f"tasks of no query took {history.other_seconds / 3600:.1f} core-hours of the application besides"
     if history.settings.get("spark.dynamicAllocation.enabled") == "true":
         yield "dynamic allocation was on: what ran is what it chose"
-    executors = SPARK.executors
-    assert executors is not None
-    yield (
-        f"a log does not show how long an executor takes to come: {executors.arrive_seconds:g} s are assumed, and "
-        f"{executors.leave_seconds:g} s to leave"
-    )
-    yield (
-        "memory is not simulated: with fewer executors there is less of it for state and caches. Latency is worked out "
-        "from batches, not measured on records"
-    )
 
 
 def _how_good(simulated: float, really: float) -> str:

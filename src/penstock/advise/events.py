@@ -25,6 +25,7 @@ STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
 STAGE = re.compile(rb'"Stage ID":(\d+),"Stage Attempt ID":(\d+)')
 RUN = re.compile(rb'"spark\.jobGroup\.id":"([^"]*)"')
 BATCH = re.compile(rb'"streaming\.sql\.batchId":"(\d+)"')
+LONG_RUNNING = re.compile(rb'\\"name\\":\\"(RealTimeStream|Continuous)Scan')
 TASKS = re.compile(rb'"Number of Tasks":(\d+)')
 TIMES = re.compile(rb'"(Submission|Completion) Time":(\d+)')
 SUMS = re.compile(
@@ -75,11 +76,15 @@ class ExecutorRemoved:
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """A stage of a batch; of a job that belongs to no query if `run` is empty."""
+    """A stage of a batch; of a job that belongs to no query if `run` is empty.
+
+    `long_running`: it runs as long as the batch, whether records come or not, as in real-time mode.
+    """
 
     key: StageKey
     run: str
     batch: int
+    long_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,6 @@ class BatchEnded:
     name: str | None
     progress: BatchProgress
     ran: bool
-    real_time: bool
 
 
 Event = (
@@ -171,11 +175,10 @@ def _as_json(read: Callable[[Any], Event | None]) -> Callable[[bytes], Event | N
 
 
 def _stage_started(text: bytes) -> StageStarted:
-    # Properties stand behind the stage, and settings may come first: what is looked for last stands nearest the end.
     run, batch = RUN.search(text), BATCH.search(text)
     if run is None or batch is None:
         return StageStarted(_key(text), "", -1)
-    return StageStarted(_key(text), run[1].decode(), int(batch[1]))
+    return StageStarted(_key(text), run[1].decode(), int(batch[1]), LONG_RUNNING.search(text) is not None)
 
 
 def _stage_ended(text: bytes) -> StageEnded:
@@ -217,7 +220,6 @@ def _batch_ended(event: Any) -> BatchEnded:
         name=progress["name"],
         progress=read_progress({**progress, "sources": sources}),
         ran="addBatch" in progress["durationMs"],
-        real_time=bool(progress.get("latencies")),
     )
 
 

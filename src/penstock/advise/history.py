@@ -32,6 +32,7 @@ class History:
         self.ended: float | None = None
         self.other_seconds = 0.0  # held by tasks of no query
         self._slo, self._learns = slo, learns
+        self._long_running: set[str] = set()  # runs
         self._running: dict[e.StageKey, tuple[str, int]] = {}
         self._stages: defaultdict[str, dict[int, list[Stage]]] = defaultdict(dict)  # by run and batch
 
@@ -47,8 +48,10 @@ class History:
         match event:
             case e.BatchEnded():
                 self._batch(event)
-            case e.StageStarted(key, run, batch):
+            case e.StageStarted(key, run, batch, long_running):
                 self._running[key] = (run, batch)
+                if long_running:
+                    self._long_running.add(run)
             case e.StageEnded(key, stage):
                 self._stage(stage, *self._running.pop(key, ("", -1)))
             case e.ExecutorAdded(t, id, cores):
@@ -97,7 +100,7 @@ class History:
     def _batch(self, event: e.BatchEnded) -> None:
         query, progress = self._query(event.query, event.name), event.progress
         stages = self._stages[progress.run].pop(progress.number, [])
-        query.real_time |= event.real_time
+        query.real_time |= progress.run in self._long_running
         if not event.ran:
             query.idle(progress.end)
             return

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from html import escape
 
 from penstock.advise.advice import Failure, QueryAdvice
+from penstock.advise.caveats import ASSUMED
 from penstock.advise.chart import Line, chart
-from penstock.advise.tables import hours, rows
-from penstock.advise.words import headline, how_it_ran, lasting
+from penstock.advise.tables import rows
+from penstock.advise.words import headline, hours, how_it_ran, lasting, percent, total
 from penstock.report.words import milliseconds, ratio
 
 DETAILED = 50
@@ -24,7 +25,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   max-width: 940px; padding: 1.5rem 1.2rem 4rem; }
 h1 { font-size: 1.05rem; color: var(--dim); font-weight: 600; margin: 0 0 .4rem; }
 h2 { font-size: 1.35rem; line-height: 1.35; margin: 2.6rem 0 .5rem; }
-h1 + h2, section:first-of-type h2 { margin-top: .2rem; }
+h1 + h2, h1 + section h2 { margin-top: .2rem; }
 p, li { color: var(--dim); max-width: 80ch; } ul { padding-left: 1.1rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
 th, td { text-align: right; padding: .35rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
@@ -41,6 +42,7 @@ line.level { stroke: var(--target); stroke-dasharray: 6 4; stroke-width: 1.4; }
 .key::before { content: ""; display: inline-block; width: 1.1em; height: .6em; margin: 0 .4em 0 .8em;
   border-radius: 2px; background: currentColor; } .key { font-size: .85rem; }
 .key.ran { color: var(--ran); } .key.advised { color: var(--advised); } .key.oracle { color: var(--oracle); }
+@media (max-width: 600px) { svg text { font-size: 20px; } }
 .key.level { color: var(--target); } .key.load { color: var(--load); }
 """
 
@@ -53,6 +55,9 @@ def page(queries: Sequence[QueryAdvice], failures: Sequence[Failure]) -> str:
     body += [_section(number, advice) for number, advice in enumerate(queries[:DETAILED])]
     if len(queries) > DETAILED:
         body.append(f"<p>The first {DETAILED} are shown in full.</p>")
+    if any(advice.policies for advice in queries):
+        lines = "".join(f"<li>{escape(each)}</li>" for each in ASSUMED)
+        body.append(f"<h3>What is assumed</h3><ul>{lines}</ul>")
     if failures:
         lines = "".join(f"<li>{escape(str(failure))}</li>" for failure in failures)
         body.append(f"<h2>Logs that could not be read</h2><ul>{lines}</ul>")
@@ -64,19 +69,18 @@ def page(queries: Sequence[QueryAdvice], failures: Sequence[Failure]) -> str:
 
 
 def _ranking(queries: Sequence[QueryAdvice]) -> str:
-    head = ("query", "application", "ran", "core-hours", "fewer", "cores saved", "outside")
+    head = ("query", "ran", "core-hours", "fewer", "cores saved", "outside", "application")
     lines = []
     for number, advice in enumerate(queries):
         best = advice.recommended
         name = escape(advice.query)
         told = ("–", "–", "–") if best is None else (
-            f"{100 * advice.saving(best[1]):.0f} %", f"{advice.cores_saved:.1f}", ratio(best[1].violation_ratio)
+            percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
         )  # fmt: skip
         link = f'<a href="#query{number}">{name}</a>' if number < DETAILED else name
-        lines.append(
-            _row((link, escape(advice.application), lasting(advice.seconds), hours(advice.ran.core_hours), *told))
-        )
-    return f"<h2>By what they would save</h2>{_table(head, lines)}"
+        ran = (lasting(advice.seconds), hours(advice.ran.core_hours))
+        lines.append(_row((link, *ran, *told, escape(advice.application))))
+    return f"<h2>{escape(total(queries))}.</h2>{_table(head, lines)}"
 
 
 def _section(number: int, advice: QueryAdvice) -> str:
@@ -90,7 +94,7 @@ def _section(number: int, advice: QueryAdvice) -> str:
     parts += _charts(advice)
     if advice.notes:
         notes = "".join(f"<li>{escape(note)}</li>" for note in advice.notes)
-        parts.append(f"<h3>What this rests on</h3><ul>{notes}</ul>")
+        parts.append(f"<h3>What to know about it</h3><ul>{notes}</ul>")
     return "".join([*parts, "</section>"])
 
 
@@ -99,7 +103,7 @@ def _outcomes(advice: QueryAdvice) -> str:
     lines = []
     for number, (name, outcome) in enumerate(rows(advice)):
         cells = (
-            escape(name), hours(outcome.core_hours), f"{100 * advice.saving(outcome):.0f} %" if number else "",
+            escape(name), hours(outcome.core_hours), percent(advice.saving(outcome)) if number else "",
             f"{advice.units(outcome):.1f}", ratio(outcome.violation_ratio), milliseconds(outcome.latency_ms),
             milliseconds(outcome.latency_p95_ms), str(outcome.changes),
         )  # fmt: skip

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.advise.advice import Outcome, QueryAdvice
-from penstock.advise.words import headline, how_it_ran, lasting
+from penstock.advise.caveats import ASSUMED
+from penstock.advise.words import headline, hours, how_it_ran, lasting, percent, total
 from penstock.report.words import milliseconds, ratio
 
 RANKED = 20
@@ -30,6 +31,10 @@ def advice_table(advice: QueryAdvice) -> RenderableType:
     return Group(*parts)
 
 
+def assumptions() -> Text:
+    return Text("\n".join(f"- {each}" for each in ASSUMED), style="dim")
+
+
 def rows(advice: QueryAdvice) -> Iterator[tuple[str, Outcome]]:
     """What is compared: as it ran, under each policy, and at best."""
     yield "as it ran", advice.ran
@@ -39,7 +44,7 @@ def rows(advice: QueryAdvice) -> Iterator[tuple[str, Outcome]]:
 
 
 def _outcomes(advice: QueryAdvice) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False)
     for name, justify in (
         ("", "left"), ("core-hours", "right"), ("fewer", "right"), (f"{advice.unit}s", "right"),
         ("outside", "right"), ("latency", "right"), ("changes", "right"),
@@ -47,7 +52,7 @@ def _outcomes(advice: QueryAdvice) -> Table:
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for number, (name, outcome) in enumerate(rows(advice)):
         table.add_row(
-            name, hours(outcome.core_hours), f"{100 * advice.saving(outcome):.0f} %" if number else "",
+            name, hours(outcome.core_hours), percent(advice.saving(outcome)) if number else "",
             f"{advice.units(outcome):.1f}", ratio(outcome.violation_ratio), milliseconds(outcome.latency_ms),
             str(outcome.changes), style="bold" if number == 1 else None,
         )  # fmt: skip
@@ -58,33 +63,26 @@ def ranking_table(queries: Sequence[QueryAdvice]) -> Table:
     """The jobs by what they would save, the first ones of many."""
     table = Table(
         box=SIMPLE_HEAD,
-        title="By what they would save",
+        title=f"{total(queries)}.",
         title_justify="left",
         title_style="bold",
-        padding=(0, 1, 0, 0),
+        padding=0,
         pad_edge=False,
     )
     for name, justify in (
-        ("", "right"), ("query", "left"), ("application", "left"), ("ran", "right"), ("core-hours", "right"),
-        ("fewer", "right"), ("cores saved", "right"), ("outside", "right"),
+        ("", "right"), ("query", "left"), ("ran", "right"), ("core-hours", "right"), ("fewer", "right"),
+        ("cores saved", "right"), ("outside", "right"), ("application", "left"),
     ):  # fmt: skip
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for place, advice in enumerate(queries[:RANKED], 1):
         best = advice.recommended
         table.add_row(
-            str(place), advice.query, advice.application, lasting(advice.seconds), hours(advice.ran.core_hours),
+            str(place), advice.query, lasting(advice.seconds), hours(advice.ran.core_hours),
             *(("–", "–", "–") if best is None else (
-                f"{100 * advice.saving(best[1]):.0f} %", f"{advice.cores_saved:.1f}", ratio(best[1].violation_ratio)
+                percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
             )),
+            advice.application,
         )  # fmt: skip
     if len(queries) > RANKED:
         table.add_row("…", f"{len(queries) - RANKED:,} more", *[""] * 6)
     return table
-
-
-def hours(value: float) -> str:
-    """
-    >>> hours(991.95), hours(8.1234), hours(0.00812)
-    ('992', '8.12', '0.0081')
-    """
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value >= 1 else f"{value:.2g}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.advise.advice import Outcome, QueryAdvice
 from penstock.report.words import count, milliseconds, rate, ratio, span
 
@@ -37,15 +39,42 @@ def lasting(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if 7200 <= seconds < 5 * 86_400 else span(seconds)
 
 
+def percent(part: float) -> str:
+    """
+    >>> percent(0.531), percent(-0.001)
+    ('53 %', '0 %')
+    """
+    return f"{round(100 * part) + 0:d} %"
+
+
 def _units(advice: QueryAdvice, outcome: Outcome) -> str:
     number = advice.units(outcome)
     shown = f"{number:.0f}" if abs(number - round(number)) < 0.05 else f"{number:.1f}"
     return f"{shown} {advice.unit}{'' if shown == '1' else 's'}"
 
 
+def total(queries: Sequence[QueryAdvice]) -> str:
+    """One sentence about several queries: those of which it is known what a policy would have done."""
+    known = [(advice.ran.core_hours, advice.recommended[1].core_hours) for advice in queries if advice.recommended]
+    if not known:
+        return f"{len(queries):,} queries ran; of none it is known what a policy would have done"
+    ran, would = (sum(column) for column in zip(*known, strict=True))
+    saved = 1 - would / ran if ran else 0.0
+    change = f"{percent(abs(saved))} {'fewer' if saved >= 0 else 'more'}"
+    return f"{len(known):,} queries ran {hours(ran)} core-hours; {hours(would)} would have done: {change}"
+
+
+def hours(value: float) -> str:
+    """
+    >>> hours(991.95), hours(81.77), hours(8.1234), hours(0.00812)
+    ('992', '81.8', '8.12', '0.0081')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}" if value >= 1 else f"{value:.2g}"
+
+
 def how_it_ran(advice: QueryAdvice) -> str:
     """Load, batches and cost, in two sentences."""
-    lag = "" if advice.lag is None else f", at most {count(advice.lag)} records waited"
+    lag = "" if advice.lag is None else f", {count(advice.lag) if advice.lag else 'none'} of them left waiting"
     text = (
         f"{advice.application} (Spark {advice.version}): {rate(advice.rate)} on average, {rate(advice.highest_rate)} "
         f"at most{lag}; tasks ran in {ratio(advice.used_ratio)} of the core time."

@@ -28,7 +28,7 @@ SHOWN = 5
 def advise(
     logs: Annotated[
         list[Path],
-        typer.Argument(help="Event logs of Spark; a folder stands for all logs in it.", metavar="EVENTLOG..."),
+        typer.Argument(help="Event logs of Spark; a folder stands for all logs in it.", metavar="EVENTLOG"),
     ],
     slo_event: Annotated[str, offer('The event latency to stay below ("30 s").')] = "30 s",
     policy: Annotated[
@@ -134,7 +134,7 @@ def _reached(progress: ProgressBar, logs: int, part: float) -> None:
 def _show(queries: Sequence[QueryAdvice], out: Path | None, store: str | None) -> None:
     from rich.console import Console
 
-    from penstock.advise.tables import advice_table, ranking_table
+    from penstock.advise.tables import advice_table, assumptions, ranking_table
 
     console = Console(highlight=False)
     if len(queries) > 1:
@@ -142,6 +142,8 @@ def _show(queries: Sequence[QueryAdvice], out: Path | None, store: str | None) -
     for advice in queries[: SHOWN if len(queries) > SHOWN else None]:
         console.print(advice_table(advice))
         console.print()
+    if any(advice.policies for advice in queries):
+        console.print(assumptions())
     if len(queries) > SHOWN:
         console.print(f"The first {SHOWN} of {len(queries):,} queries are shown; --out and --json have all.")
     if out is not None:
