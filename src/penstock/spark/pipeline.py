@@ -28,6 +28,7 @@ from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
+from penstock.spark.measure.shipping import ship_penstock
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.versions import PIPELINES, require
@@ -78,8 +79,11 @@ class Pipeline(Graph):
         self.topology()
         check_topics(self.source, [outlet.sink for outlet in self.outlets])
         slots = supplier(spark, executors, wait)
+        tried = dry_run(spark, self)
+        if any(each.meters for each in tried.values()):
+            ship_penstock(spark.sparkContext)
         kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
-        made = kind(spark, self, dry_run(spark, self), checkpoint, batch_seconds=seconds, slots=slots)
+        made = kind(spark, self, tried, checkpoint, batch_seconds=seconds, slots=slots)
         return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
     @knows_its_keywords(OPTIONS)

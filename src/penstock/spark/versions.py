@@ -13,6 +13,9 @@ PIPELINES = (4, 3)
 
 STATE_REPARTITION = (4, 2)
 
+BATCH_CONTEXT = (4, 0)
+"""From this version on a batch that runs has an object of its own, with its offsets."""
+
 
 class VersionError(PenstockError):
     """This version of PySpark does not have what is asked for."""
@@ -27,10 +30,19 @@ def require(what: str, since: tuple[int, int], version: str = pyspark.__version_
     penstock.spark.versions.VersionError: a pipeline needs PySpark 4.3 or newer, and this is 3.5.9; watch, attach and \
 penstock run work with it
     """
-    major, minor = map(int, re.findall(r"\d+", version)[:2])
-    if (major, minor) < since:
+    if not has(since, version):
         newest = ".".join(map(str, since))
         raise VersionError(
             f"{what} needs PySpark {newest} or newer, and this is {version}; watch, attach and penstock run work "
             "with it"
         )
+
+
+def has(since: tuple[int, int], version: str = pyspark.__version__) -> bool:
+    """Whether this PySpark is as new.
+
+    >>> has((4, 0), "3.5.9"), has((4, 0), "4.10.0.dev1")
+    (False, True)
+    """
+    major, minor = map(int, re.findall(r"\d+", version)[:2])
+    return (major, minor) >= since

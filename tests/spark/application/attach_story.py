@@ -28,6 +28,7 @@ from penstock import Slo
 from penstock.spark import attach
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.topics.offsets import Offsets
+from penstock.stores.memory import MemoryStore
 from penstock.testbed.hadoop import yarn_cluster
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
@@ -53,6 +54,15 @@ ON = {
 GUARDS = {"patience": {"seconds": 2.0}, "stabilisation": {"seconds": 2.0}}
 INTERVAL = "500 ms"
 IN, OUT = f"attached-in-{os.getpid()}", f"attached-out-{os.getpid()}"
+
+
+class Kept(MemoryStore):
+    """A store that remembers whether it was closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class Load:
@@ -138,7 +148,8 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
             "attach": refusal(lambda: attach(query, slo=slo, executors=(1, 4))),
         }
 
-    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL)
+    store = Kept()
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, store=store)
 
     def would_save() -> bool:
         return "decided: job 1; 1 executors" in str(watch.report()) and (watch.report().saved or 0) > 0
@@ -147,7 +158,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
     watch.detach()
     report = watch.report()
     told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}
-    told["monitor"]["executors"] = len(executors.present())
+    told["monitor"] |= {"executors": len(executors.present()), "store_closed": store.closed}
 
     watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, mode="active")
     reached("calm", 1)

@@ -54,6 +54,7 @@ def test_monitor_mode_says_what_it_would_save_and_changes_nothing(story: dict[st
     monitor = story["monitor"]
     assert monitor["saved"] > 0
     assert (monitor["changes"], monitor["executors"]) == (0, 3)
+    assert monitor["store_closed"]
     assert "would take" in monitor["text"]
     assert re.search(r"decided: job [12]; [12] executors", monitor["text"])
 

@@ -41,11 +41,13 @@ def test_a_missing_topic_is_named_before_anything_starts(
     assert spark.streams.active == []
 
 
-def test_brokers_that_do_not_answer_are_said_to_be_silent() -> None:
+def test_brokers_that_do_not_answer_are_said_to_be_silent(caplog: pytest.LogCaptureFixture) -> None:
     silent = f"127.0.0.1:{free_ports(1)[0]}"
     with pytest.raises(InvalidValueError, match=rf"^source cannot be read: Kafka at {silent} does not answer$"):
         check_topics(kafka("clicks", servers=silent), [])
-    check_topics(Kafka("clicks", silent, options={"kafka.security.protocol": "SSL"}), [])  # only Spark can ask
+    key_store = {"kafka.security.protocol": "SSL", "kafka.ssl.truststore.location": "/certs/trust.jks"}
+    check_topics(Kafka("clicks", silent, options=key_store), [])  # only Spark can ask
+    assert "which cannot use kafka.ssl.truststore.location: backlog and input rate are not measured" in caplog.text
 
 
 def test_a_sink_is_made_where_the_brokers_make_topics_by_themselves_and_a_source_is_not() -> None:

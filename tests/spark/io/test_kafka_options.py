@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 def test_several_topics_are_one_source_and_headers_travel(
     engine: str, broker: Broker, new_topic: Any, spark: SparkSession, checkpoint: str
 ) -> None:
-    one, two, out = new_topic(), new_topic(2), new_topic()
+    one, two, between, out = new_topic(), new_topic(2), new_topic(), new_topic()
     producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
     for topic in (one, two):
         producer.produce(topic.name, topic.name.encode(), headers=[("from", topic.name.encode())])
@@ -29,7 +29,9 @@ def test_several_topics_are_one_source_and_headers_travel(
     source = kafka([one.name, two.name], servers=broker.servers, includeHeaders=True)
     job = Pipeline(one.name, source=source)
     job.operator("pass", lambda frame: frame.select("value", "headers", "stamp"))
-    job.sink(kafka(out.name, servers=broker.servers), after="pass")
+    job.operator("on", lambda frame: frame, after="pass")  # in real time its input is an internal topic
+    job.sink(kafka(between.name, servers=broker.servers), after="pass")
+    job.sink(kafka(out.name, servers=broker.servers), after="on")
     consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": out.name, "auto.offset.reset": "earliest"})
     consumer.subscribe([out.name])
     seen: dict[bytes, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -74,6 +75,22 @@ def test_an_edit_after_which_a_query_would_begin_anew_is_refused(edited: Graph, 
         f"checkpoint is that of a pipeline with other segments, and {why}: take the edit back, or let the old pipeline "
         "finish and name a new checkpoint"
     )
+
+
+def test_a_topic_that_is_added_to_the_source_is_read_too_and_another_one_is_refused() -> None:
+    made = graph("parse")
+    before = laid(made)
+    assert lay_out(made.name, segments(made), ["clicks", "views"], "there", before)[0].folder == before[0].folder
+    with pytest.raises(InvalidValueError, match="'parse' would read views and not clicks as before"):
+        lay_out(made.name, segments(made), ["views"], "there", before)
+
+
+def test_the_name_of_an_operator_that_was_taken_out_does_not_lead_to_the_folder_of_its_segment() -> None:
+    """`parse` was the first operator of the line once; now another operator has its name."""
+    line = laid(graph("decode", "count", left="count", right="count"), ())
+    before = (replace(line[0], folder="parse"), *line[1:])
+    after = laid(graph("decode", "count", left="count", right="count", parse="count"), before)
+    assert [place.folder for place in after] == ["parse", "left", "right", "again-parse"]
 
 
 def test_two_segments_that_became_one_are_refused() -> None:

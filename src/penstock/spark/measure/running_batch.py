@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.spark.measure.jvm_clock import scala_object
 from penstock.spark.measure.progress import counts_records, position
+from penstock.spark.versions import BATCH_CONTEXT, has
 
 LATE = 2.0
 """A batch that takes so many times as long as the longest one of the window before is overdue."""
@@ -43,17 +44,12 @@ class RunningBatch:
 def running_batch(context: SparkContext, query: StreamingQuery) -> RunningBatch | None:
     """The batch that the query runs now; None if it runs none, or if the offsets of a source do not count records."""
     execution = query._jsq.streamingQuery()
-    batch = execution.getLatestExecutionContext()
-    number: int = batch.batchId()
-    start = batch.currentTriggerStartTimestamp() / 1e3
-    ends = batch.endOffsets()
-    sources, records, lag, since = ends.keysIterator(), 0.0, 0.0, 0.0
+    batch = _progress_of(execution)
+    sources, records, lag, since = batch.ends.keysIterator(), 0.0, 0.0, 0.0
     asked = True
     while sources.hasNext():
         source = sources.next()
-        before, after, newest = (
-            _offset(offsets, source) for offsets in (batch.startOffsets(), ends, batch.latestOffsets())
-        )
+        before, after, newest = (_offset(offsets, source) for offsets in (batch.starts, batch.ends, batch.latest))
         begin, end, latest = position(before), position(after), position(newest)
         if not counts_records(source.toString(), after) or begin is None or end is None:
             return None
@@ -64,9 +60,34 @@ def running_batch(context: SparkContext, query: StreamingQuery) -> RunningBatch 
             asked = False
         else:
             since += max(0.0, now - (end if latest is None else latest))
-    if records <= 0 or execution.getLatestExecutionContext().batchId() != number:
+    if records <= 0 or _progress_of(execution).number != batch.number:
         return None
-    return RunningBatch(number, start, records, lag, since if asked else None)
+    return RunningBatch(batch.number, batch.start, records, lag, since if asked else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """How far a query has come, in its own objects: offsets by source."""
+
+    number: int
+    start: float
+    starts: Any
+    ends: Any
+    latest: Any
+
+
+def _progress_of(execution: Any) -> _Progress:
+    """Before Spark 4.0 the query itself has what the context of its batch has since."""
+    if not has(BATCH_CONTEXT):
+        return _Progress(
+            execution.currentBatchId(), execution.currentTriggerStartTimestamp() / 1e3,
+            execution.committedOffsets(), execution.availableOffsets(), execution.latestOffsets(),
+        )  # fmt: skip
+    batch = execution.getLatestExecutionContext()
+    return _Progress(
+        batch.batchId(), batch.currentTriggerStartTimestamp() / 1e3,
+        batch.startOffsets(), batch.endOffsets(), batch.latestOffsets(),
+    )  # fmt: skip
 
 
 def _offset(offsets: Any, source: Any) -> object:

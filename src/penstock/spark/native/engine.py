@@ -46,6 +46,9 @@ WAIT_SECONDS = 1.0
 LOOK_SECONDS = 0.005
 """How often to look whether a batch has ended: the next one begins immediately if records wait."""
 
+STOP_SECONDS = 600.0
+"""So long a stop waits for the running batch."""
+
 KEPT = 100
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -255,8 +258,11 @@ class NativeEngine(SparkEngine):
 
     def _stop(self) -> None:
         query = self.query
-        finished = _batches_finished(query)
+        finished, until = _batches_finished(query), self.now() + STOP_SECONDS
         while query.isActive and query.status["isTriggerActive"] and _batches_finished(query) == finished:
+            if self.now() > until:
+                log.warning("a batch did not end within %.0f min and is interrupted: it runs again", STOP_SECONDS / 60)
+                break
             time.sleep(LOOK_SECONDS)
         query.stop()
 

@@ -33,15 +33,26 @@ def lay_out(
     for segment, old in zip(pieces, found, strict=True):
         topics = [_output(chosen[name]) for name in segment.after]
         reads = tuple(topics or source)
-        if old is not None and (set(old.reads) != set(reads) or old in [place for place in found if place is not old]):
+        if old is not None and not set(old.reads) <= set(reads):  # a topic more is read from its beginning
             raise _refusal(f"{segment.name!r} would read {', '.join(reads)} and not {', '.join(old.reads)} as before")
         first = segment.operators[0]
         topic = old.topic if old is not None else None
         if segment.feeds and topic is None:
-            topic = internal_topic(pipeline, first, checkpoint)
-        folder = plain(first) if old is None else old.folder
+            topic = _free(internal_topic(pipeline, first, checkpoint), [place.topic for place in before])
+        folder = _free(plain(first), [place.folder for place in before]) if old is None else old.folder
         chosen[segment.name] = Place(segment.operators, reads, folder, topic)
     return tuple(chosen[segment.name] for segment in pieces)
+
+
+def _free(name: str, taken: Sequence[str | None]) -> str:
+    """The name, or one like it: that of an operator which was taken out may still be that of its segment.
+
+    >>> _free("parse", ["parse", "count"])
+    'again-parse'
+    """
+    while name in taken:
+        name = f"again-{name}"
+    return name
 
 
 def _matching(segment: Segment, before: Sequence[Place]) -> Place | None:

@@ -16,7 +16,7 @@ from penstock.model import Latency, Plan
 from penstock.spark.executors.state_holders import state_holders
 from penstock.spark.failure import in_one_line, place_of_failure
 from penstock.spark.graph import Graph
-from penstock.spark.io.kafka_topic import Kafka, message
+from penstock.spark.io.kafka_topic import HEADERS, Kafka, message
 from penstock.spark.job_note import Place
 from penstock.spark.measure.jvm_clock import now
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
@@ -188,7 +188,13 @@ class SegmentQuery:
         """What goes to Kafka: each record once, or once for each topic if there are several."""
         messages = [message(frame)] * len(self.wiring.outputs)
         if self.wiring.internal_sink is not None:
-            messages[0] = F.lit(None).cast("binary").alias("key"), packed(frame).cast("binary").alias("value")
+            headers = messages[0][2:]  # whatever a row has is in the value
+            value = packed(frame).cast("binary").alias("value")
+            messages[0] = (
+                F.lit(None).cast("binary").alias("key"),
+                value,
+                *(F.lit(None).cast(HEADERS.dataType).alias(HEADERS.name) for _ in headers),
+            )
         if len(messages) == 1:
             return frame.select(*messages[0])
         addressed = [
