@@ -22,6 +22,7 @@ spark = (
     .config("spark.executor.memory", "512m")
     .config("spark.cores.max", "3")
     .config("spark.decommission.enabled", "true")
+    .config("spark.ui.showConsoleProgress", "false")
     .getOrCreate()
 )
 spark.sparkContext.setLogLevel("ERROR")

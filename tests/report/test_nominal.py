@@ -51,6 +51,12 @@ def test_without_executors_it_is_slots_and_nominal(story: Story, live: bool) -> 
         assert "core" not in said, where
 
 
+def test_what_is_saved_is_said_of_what(story: Story) -> None:
+    said = printed(story, "slot", live=False)
+    assert "saved, of largest plan 50.0 %" in said["table"]
+    assert "saved: part of the instances of the largest plan" in said["comparison"]
+
+
 @pytest.mark.parametrize(("live", "whose"), [(True, "by Spark's executor events"), (False, "by simulated executors")])
 def test_with_executors_it_is_cores_and_those_of_whom(story: Story, live: bool, whose: str) -> None:
     said = printed(story, "core", live)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,29 @@ def test_a_function_that_fails_names_its_operator(spark: SparkSession) -> None:
         tried(spark, lambda frame: frame.limit(1 // 0))
 
 
+class Kept(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@contextmanager
+def logged_by_pyspark() -> Iterator[list[logging.LogRecord]]:
+    """What PySpark logs of errors. Its own handlers write to the standard error of whoever made them."""
+    handler = Kept()
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    yield handler.records
+    for logger in loggers:
+        logger.removeHandler(handler)
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -154,8 +178,9 @@ def test_an_unknown_column_is_one_sentence_and_nothing_else(
     spark: SparkSession, use: Callable[[DataFrame], DataFrame], capfd: pytest.CaptureFixture[str]
 ) -> None:
     capfd.readouterr()
-    with pytest.raises(InvalidValueError) as refused:
+    with logged_by_pyspark() as logged, pytest.raises(InvalidValueError) as refused:
         tried(spark, use)
+    assert logged == []
     assert str(refused.value) == (
         "operator a uses the column 'valeu', which is not there, did you mean 'value'? Its input has: key, value, "
         "topic, partition, offset, timestamp, stamp"

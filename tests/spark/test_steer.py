@@ -116,7 +116,7 @@ def test_the_report_of_micro_batches_says_how_sure_it_is(tmp_path: Path) -> None
     with steer(MicroBatches(TOPOLOGY, RecordedSlots()), "job", Slo(), str(tmp_path), watching) as job:
         wait_for(lambda: job.report().notes)
         [said] = job.report().notes
-    assert said.startswith("the load fills 0.")
+    assert said.startswith("at 1,200 records/s the load fills 0.")
     assert said.endswith("too much alike to tell what a record costs from what every batch costs")
     assert f"note: {said}" in str(job.report())
 

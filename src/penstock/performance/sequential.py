@@ -43,6 +43,7 @@ class ConcurrentView:
         utilisation      how busy the policy lets slots be: the rest is its reserve
         """
         self.load: Load | None = None
+        self.rate = 0.0  # of that load, in records per second
         self._batch_seconds = batch_seconds(slo, trigger_seconds)
         self._utilisation = utilisation
         self._learnt = LearntCost()
@@ -77,7 +78,7 @@ class ConcurrentView:
     def _slots(self, rate: float) -> float:
         """The slots that batches need at a rate, as far as is known what they cost."""
         assert self.cost is not None
-        self.load = self.cost.load(rate, self._batch_seconds)
+        self.load, self.rate = self.cost.load(rate, self._batch_seconds), rate
         return self.load.to_plan_for(self._utilisation)
 
     def _rate_of_running(self, sample: Sample) -> float | None:

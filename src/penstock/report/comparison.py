@@ -20,6 +20,7 @@ from penstock.runs.yardstick import Scored, Yardstick
 
 BEST = "*"
 NOMINAL = "slot-s are nominal: slots of the plan, times seconds"
+SAVED = "saved: part of the instances of the largest plan"
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def comparison_table(title: str, rows: Mapping[str, Sequence[Scored]]) -> Table:
     unit = cost_unit(rows)
     columns = [replace(each, title=each.title.format(unit=unit)) for each in COLUMNS if each.name != left_out]
     table = _table(title, columns, rows)
-    table.caption, table.caption_justify = (NOMINAL if unit == "slot" else None), "left"
+    notes = [*([NOMINAL] if unit == "slot" else []), *([SAVED] if left_out != "saved_resources" else [])]
+    table.caption, table.caption_justify = "\n".join(notes) or None, "left"
     return table
 
 

@@ -33,7 +33,7 @@ class Figure:
 FIGURES = (
     Figure("time outside the targets", lambda r: ratio(r.violation_ratio)),
     Figure("mean parallelism", lambda r: f"{r.mean_parallelism:.1f} instances"),
-    Figure("saved resources", lambda r: ratio(r.saved_resources), live=False),
+    Figure("saved, of largest plan", lambda r: ratio(r.saved_resources), live=False),
     Figure("changes of plan", lambda r: count(r.rescales)),
     Figure("records processed", lambda r: ratio(r.processed_ratio) + _lost(r.lost_records), live=False),
     Figure("throughput degradation", lambda r: ratio(r.throughput_degradation), live=False),

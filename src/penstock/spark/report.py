@@ -105,7 +105,8 @@ class JobReport:
 def load_notes(loop: Loop) -> list[str]:
     """How well it is known what a job in micro-batches needs, in a sentence; empty where nothing was measured yet, and
     where operators run concurrently, each on slots of its own."""
-    return [] if loop.view is None or loop.view.load is None else [str(loop.view.load)]
+    view = loop.view
+    return [] if view is None or view.load is None else [f"at {view.rate:,.0f} records/s {view.load}"]
 
 
 def _decides(cycle: Cycle) -> bool:

@@ -118,7 +118,7 @@ def test_two_queries_under_one_watch_have_executors_for_both_and_do_not_fight(
     finally:
         watched.stop()
     assert (report.mode, report.changes) == (Mode.ACTIVE, 1)
-    assert str(report).count("note: the load fills ") == 2  # and how sure that is
+    assert str(report).count(" records/s the load fills ") == 2  # and how sure that is
     changes = [record.message for record in log.records if " -> " in record.message and "would" not in record.message]
     assert len(changes) == 1
     assert "; 3 executors -> job 1; 2 executors, because " in changes[0]
