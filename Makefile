@@ -2,6 +2,7 @@
 # make test   what must hold, but for the stories on a cluster
 # make test-cluster  the stories of surges on a standalone cluster, ten minutes more
 # make docs   the pages of docs/reference, made from the code
+# make site   the docs as a site with search, in out/site
 # make reproduction  docs/reproduction.md: the papers' figures beside ours
 # make bench  how fast it is, written to benchmarks/results with its configuration
 
@@ -12,8 +13,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 JAVA := $(VENV)/java
 TEST_TOOLS := $(VENV)/test-tools
+SITE := $(VENV)/site
 
-.PHONY: demo test test-cluster lint types layers pytest docs reproduction bench format clean
+.PHONY: demo test test-cluster lint types layers pytest docs site reproduction bench format clean
 
 demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
@@ -40,6 +42,10 @@ test-cluster: $(INSTALLED) $(JAVA)
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator
 
+site: $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "The site is in out/site: open out/site/index.html; to search it, serve it (python3 -m http.server -d out/site)"
+
 reproduction: $(INSTALLED)
 	$(BIN)/penstock reproduce --page docs/reproduction.md
 
@@ -56,6 +62,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Installing Penstock into $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(SITE): $(INSTALLED)
+	@echo "Installing MkDocs into $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[site]'
 	@touch $@
 
 # Spark needs Java 17 or newer. Where it is missing and we may install it, the system's package manager does.

@@ -53,7 +53,7 @@ def run(
     wait: Annotated[str, offer('How long a change waits for executors ("2 min").', panel=RUN)] = "2 min",
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     metrics_port: Annotated[
-        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535)
+        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535, metavar="PORT")
     ] = None,
     dashboard: Annotated[
         bool, typer.Option("--dashboard", help="Serve the page of the queries on this machine.", rich_help_panel=RUN)

@@ -70,6 +70,10 @@ class RunningJob:
         """What the job took so far, the time outside its target, its changes and what is not measured. Print it."""
         return self._account.report(self.engine.notes(), self.engine.duplicates)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the report."""
+        return self.report()._repr_html_()
+
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the job ends, at most `seconds`; True if it has ended. Raises the error that ended it, if any."""
         return self.engine.wait(seconds)
