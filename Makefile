@@ -3,6 +3,7 @@
 # make test-cluster  the stories of surges on a standalone cluster, ten minutes more
 # make test-versions  an attached query on each PySpark from 3.5 on, in environments of their own
 # make docs   the pages of docs/reference, made from the code
+# make site   the docs as a site with search, in out/site
 # make reproduction  docs/reproduction.md: the papers' figures beside ours
 # make bench  how fast it is, written to benchmarks/results with its configuration
 
@@ -14,8 +15,9 @@ INSTALLED := $(VENV)/installed
 JAVA := $(VENV)/java
 TEST_TOOLS := $(VENV)/test-tools
 VERSIONS := 3.5 4.0 4.1 4.2
+SITE := $(VENV)/site
 
-.PHONY: demo test test-cluster test-versions lint types layers pytest docs reproduction bench format clean
+.PHONY: demo test test-cluster test-versions lint types layers pytest docs site reproduction bench format clean
 
 demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
@@ -45,6 +47,10 @@ test-versions: $(INSTALLED) $(JAVA) $(VERSIONS:%=.versions/%/installed)
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator
 
+site: $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "The site is in out/site: open out/site/index.html; to search it, serve it (python3 -m http.server -d out/site)"
+
 reproduction: $(INSTALLED)
 	$(BIN)/penstock reproduce --page docs/reproduction.md
 
@@ -71,6 +77,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@grep -v -E '^(pyspark|py4j)==' constraints.txt > .versions/$*/constraints.txt
 	@.versions/$*/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint .versions/$*/constraints.txt --editable '.[kafka]' 'pyspark==$*.*'
+	@touch $@
+
+$(SITE): $(INSTALLED)
+	@echo "Installing MkDocs into $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[site]'
 	@touch $@
 
 # Spark needs Java 17 or newer. Where it is missing and we may install it, the system's package manager does.

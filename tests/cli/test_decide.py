@@ -48,6 +48,51 @@ def test_the_answer_has_the_plan_the_reason_and_what_to_expect(penstock: Command
     assert "figures" not in answer
 
 
+def test_a_plan_is_answered_with_what_is_expected_of_it(penstock: Command) -> None:
+    outcome = penstock("decide", "--plan", "split=2,count=3", "-", stdin=json.dumps(snapshot()))
+
+    answer = outcome.json
+    assert answer["parallelism"] == {"split": 2, "count": 3}
+    assert (answer["slots"], answer["slots_now"]) == (5, 3)
+    # split takes 125 records/s and instance, count 400, and each record becomes five words
+    assert answer["utilisation"] == {"split": 200 / 250, "count": 1000 / 1200}
+    assert answer["carries"] == 240
+    assert answer["misses"] == []
+    assert answer["sentence"].startswith(
+        "split 2, count 3 carries 240 records/s with 5 slots, now there are 3: it would"
+    )
+
+
+def test_a_plan_that_is_too_small_falls_behind_and_operators_left_out_stay(penstock: Command) -> None:
+    answer = penstock("decide", "--plan", "split=1", "-", stdin=json.dumps(snapshot())).json
+    assert answer["parallelism"] == {"split": 1, "count": 2}
+    assert answer["expected"] == {"throughput": 125, "processing_latency_ms": None, "event_latency_ms": None}
+    assert answer["misses"] == ["keep_up"]
+
+
+def test_a_policy_and_a_plan_are_answered_together(penstock: Command) -> None:
+    outcome = penstock("decide", "-p", "ds2", "--plan", "split=2,count=3", "-", stdin=json.dumps(snapshot()))
+    assert outcome.json["parallelism"] == outcome.json["what_if"]["parallelism"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ("splitt=2", "--plan: operator 'splitt' is not known; did you mean 'split'?"),
+        ("split=two", "--plan: split must be a whole number of at least 1, not 'two'"),
+        ("split=99", "plan: operator split must have from 1 (its min) to 40 (its max) instances, not 99"),
+        ("split", "--plan"),
+    ],
+)
+def test_a_wrong_plan_is_one_sentence(penstock: Command, plan: str, sentence: str) -> None:
+    complaint = penstock("decide", "--plan", plan, "-", stdin=json.dumps(snapshot())).complaint
+    assert complaint.startswith(sentence)
+
+
+def test_neither_a_policy_nor_a_plan_is_refused(penstock: Command) -> None:
+    assert "name a policy with --policy" in penstock("decide", "-", stdin=json.dumps(snapshot())).complaint
+
+
 def test_a_file_is_read_as_standard_input_is(penstock: Command, tmp_path: Path) -> None:
     file = tmp_path / "snapshot.json"
     file.write_text(json.dumps(snapshot()))

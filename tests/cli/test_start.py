@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,10 @@ import pytest
 from command_line import Command
 from penstock import __version__
 
-COMMANDS = ("demo", "simulate", "decide", "policies", "guards", "forecasters", "workloads")
+COMMANDS = (
+    "demo", "simulate", "bench", "dashboard", "decide", "reproduce", "policies", "guards", "forecasters", "workloads",
+    "run",
+)  # fmt: skip
 MAIN = "from penstock.cli.main import main; main()"
 
 
@@ -29,6 +33,18 @@ def loaded_after(script: str) -> set[str]:
     script += "\nimport sys; print(*sys.modules, file=sys.stderr)"
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return HEAVY & set(answer.stderr.split())
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_80_columns_and_cuts_no_type_in_two(
+    penstock: Command, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    outcome = penstock(*filter(None, [command]), "--help")
+    assert outcome.code == 0
+    for line in outcome.out.splitlines():
+        assert len(line) <= 80
+        assert not re.search(r"<[a-z][^>]*$", line), line
 
 
 def test_importing_the_command_line_imports_nothing_heavy() -> None:

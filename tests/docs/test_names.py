@@ -54,3 +54,9 @@ def test_a_console_block_begins_with_a_command(page: str) -> None:
     for block in blocks(read(page)):
         if block.kind == "console":
             assert block.text.startswith("$ ")
+
+
+def test_every_page_is_on_the_site_and_the_site_has_no_other() -> None:
+    listed = re.findall(r"^ +- [^:]+: (\S+\.md)$", read("mkdocs.yml").partition("nav:")[2], re.M)
+    pages = [page.removeprefix("docs/") for page in PAGES if page != "README.md"]
+    assert sorted(listed) == sorted(pages)

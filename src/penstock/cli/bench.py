@@ -47,8 +47,10 @@ def bench(
     peak: choices.Peak = None,
     compress: choices.Compress = 1.0,
     seconds: choices.Seconds = None,
-    seeds: Annotated[int, offer(f"Run each policy on each load this many times ({SEEDS}).", panel=RUN, min=1)] = SEEDS,
-    seed: Annotated[int, offer("The first seed.", panel=RUN, min=0)] = 0,
+    seeds: Annotated[
+        int, offer(f"Run each policy on each load this many times ({SEEDS}).", panel=RUN, min=1, metavar="N")
+    ] = SEEDS,
+    seed: Annotated[int, offer("The first seed.", panel=RUN, min=0, metavar="N")] = 0,
     interval: choices.Interval = "60 s",
     change: choices.HowToChange = None,
     conditions: choices.SubjectTo = choices.ConditionsOption.IDEAL,

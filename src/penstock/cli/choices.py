@@ -73,7 +73,12 @@ FillGaps = Annotated[
 Interval = Annotated[str, offer('From one decision to the next ("60 s").', panel=RUN)]
 HowToChange = Annotated[
     ChangeOption | None,
-    offer("How a new plan is put in force; by default as the policy's paper or the engine does.", panel=RUN),
+    offer(
+        "How a new plan is put in force: live, restart or lossy_restart; by default as the policy's paper or the "
+        "engine does.",
+        panel=RUN,
+        metavar="HOW",
+    ),
 ]
 SubjectTo = Annotated[
     ConditionsOption,
@@ -82,6 +87,7 @@ SubjectTo = Annotated[
         "arrive and to leave, and moving state takes time; with figures measured on Spark.",
         "--conditions",
         panel=RUN,
+        metavar="NAME",
     ),
 ]
 

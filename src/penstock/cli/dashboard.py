@@ -18,7 +18,8 @@ def dashboard(
         str, typer.Option(help="The address to listen on; another than this machine's own needs a token.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="The port; the first free one from 8787 on by default.", min=0, max=65535)
+        int | None,
+        typer.Option(help="The port; the first free one from 8787 on by default.", min=0, max=65535, metavar="PORT"),
     ] = None,
     token: Annotated[str | None, typer.Option(help="The token that a reader must show; made if needed.")] = None,
 ) -> None:

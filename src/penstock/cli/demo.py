@@ -18,7 +18,11 @@ def demo(
     workload: Annotated[str, typer.Option(help="Which job: see penstock workloads.")] = "clicks",
     seconds: Annotated[
         float | None,
-        typer.Option(help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.", min=10.0),
+        typer.Option(
+            help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.",
+            min=10.0,
+            metavar="SECONDS",
+        ),
     ] = None,
     cluster: Annotated[
         bool,
@@ -26,7 +30,7 @@ def demo(
             "--cluster", help="Start a standalone cluster, where executors come and go, and count their cores."
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(help="The seed of the simulator's random numbers.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the simulator's random numbers.", min=0, metavar="N")] = 0,
     report: Annotated[Path, typer.Option(help="The folder of the report.")] = Path("out/demo"),
     fast: Annotated[
         bool, typer.Option("--fast", help="Run the simulator at full speed, not at one that can be watched.")

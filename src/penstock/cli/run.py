@@ -54,7 +54,7 @@ def run(
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     retention: Annotated[str, offer('How long the database keeps cycles ("90 d").', panel=RUN)] = "90 d",
     metrics_port: Annotated[
-        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535)
+        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535, metavar="PORT")
     ] = None,
     dashboard: Annotated[
         bool, typer.Option("--dashboard", help="Serve the page of the queries on this machine.", rich_help_panel=RUN)

@@ -12,7 +12,7 @@ from penstock.cli.interrupt import Interrupt
 from penstock.cli.output import INTERRUPTED
 from penstock.cli.progress import ProgressBar
 from penstock.model import Cycle
-from penstock.report.folder import ReportFolder
+from penstock.report.folder import HTML, ReportFolder
 from penstock.report.journal import Journal
 from penstock.report.markdown import PICTURE
 from penstock.report.recorder import Recorder
@@ -63,7 +63,8 @@ def show(story: Story, folder: ReportFolder | None) -> None:
         console.print(changes_table(story.recorder))
     console.print(reasons_line(story.recorder), style="dim")
     if folder is not None:
-        console.print(f"Report: {folder.path}, picture: {folder.path / PICTURE}", soft_wrap=True)
+        pages = f"picture: {folder.path / PICTURE}, page: {folder.path / HTML}"
+        console.print(f"Report: {folder.path}, {pages}", soft_wrap=True)
 
 
 def end_demo(story: Story, folder: ReportFolder) -> None:

@@ -48,10 +48,10 @@ def simulate(
         str | None, offer(f"Which figure of the latency counts: {', '.join(STATISTICS)}.", panel=TARGETS)
     ] = None,
     seed: Annotated[
-        int, offer("The seed of the random numbers; the same seed gives the same run.", panel=RUN, min=0)
+        int, offer("The seed of the random numbers; the same seed gives the same run.", panel=RUN, min=0, metavar="N")
     ] = 0,
     seeds: Annotated[
-        int | None, offer("Run this many seeds, from --seed on, spread over Spark.", panel=RUN, min=1)
+        int | None, offer("Run this many seeds, from --seed on, spread over Spark.", panel=RUN, min=1, metavar="N")
     ] = None,
     master: Annotated[
         str, offer(f"Spark for --seeds (local[2]), or {NONE} for sequential runs in this process.", panel=RUN)

@@ -9,6 +9,7 @@ from typing import Any, Self, cast
 
 from penstock.model.errors import check_number, check_required_number
 from penstock.model.frozen import FrozenMap
+from penstock.model.notebook import html_table
 from penstock.model.plan import Plan
 from penstock.model.sample import Sample
 
@@ -168,10 +169,30 @@ class Decision:
         """
         return cls(plan=target, reason=Reason(direction(before, target), why), **details)
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        expected = self.expected or Expected()
+        return html_table(
+            f"{self.policy or 'decision'}: {self.reason.code.value}",
+            [
+                ("plan", self.plan),
+                ("because", self.reason.text),
+                ("asked for", None if self.wanted == self.plan else self.wanted),
+                *((verdict.guard, verdict.reason.text) for verdict in self.verdicts),
+                ("expected records/s", _rounded(expected.throughput)),
+                ("expected processing latency, ms", _rounded(expected.processing_latency_ms)),
+                ("expected event latency, ms", _rounded(expected.event_latency_ms)),
+            ],
+        )
+
     def vetted(self, guard: str, code: ReasonCode, text: str, plan: Plan) -> Decision:
         """The same decision with another plan, by order of a guard; what was expected no longer holds."""
         verdict = Verdict(guard, Reason(code, text))
         return replace(self, plan=plan, verdicts=(*self.verdicts, verdict), expected=None)
+
+
+def _rounded(figure: float | None) -> str | None:
+    return None if figure is None else f"{figure:,.0f}"
 
 
 def direction(before: Plan, target: Plan) -> ReasonCode:

@@ -13,7 +13,7 @@ from penstock.model import Cycle, JobDescription, PenstockError
 from penstock.report.markdown import PICTURE, report_text
 from penstock.report.story import Story
 
-RESULT, DECISIONS, PAGE, HISTORY = "result.json", "decisions.jsonl", "report.md", "history.db"
+RESULT, DECISIONS, PAGE, HISTORY, HTML = "result.json", "decisions.jsonl", "report.md", "history.db", "report.html"
 
 
 class ReportFolder:
@@ -37,6 +37,10 @@ class ReportFolder:
         self.put(RESULT, (json.dumps(result, allow_nan=False, indent=2) + "\n").encode())
         self.put(PICTURE, draw(story))
         self.put(PAGE, report_text(story).encode())
+        if (self.path / HISTORY).exists():
+            from penstock.report.html_page import html_page
+
+            self.put(HTML, html_page(f"sqlite:///{self.path / HISTORY}", story).encode())
 
     @contextmanager
     def history(self, job: str, description: JobDescription) -> Iterator[Callable[[Cycle], None]]:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from penstock.model import Latency
+from penstock.model.notebook import html_table
+from penstock.model.sample import STATISTICS
 
 Unit = Literal["core", "slot"]
 
@@ -58,6 +60,28 @@ class Result:
     decision_ms: Latency
     supply: tuple[tuple[float, int], ...] = ()
     unit: Unit = "slot"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+
+        def latency(figures: Latency) -> str:
+            known = ((name, getattr(figures, name)) for name in STATISTICS)
+            return ", ".join(f"{name} {figure:,.0f} ms" for name, figure in known if figure is not None)
+
+        return html_table(
+            f"{self.policy} on {self.workload}, trace {self.trace}, seed {self.seed}",
+            [
+                ("seconds", f"{self.seconds:,.0f}"),
+                ("outside the targets", f"{100 * self.violation_ratio:.2f} % of the time"),
+                ("core-seconds", f"{self.core_seconds:,.0f}"),
+                ("mean parallelism", f"{self.mean_parallelism:.2f}"),
+                ("changes", self.rescales),
+                ("records processed", f"{100 * self.processed_ratio:.1f} %"),
+                ("lost records", self.lost_records),
+                ("processing latency", latency(self.processing_latency_ms) or None),
+                ("event latency", latency(self.event_latency_ms) or None),
+            ],
+        )
 
     def to_json(self) -> dict[str, Any]:
         figures = asdict(self)

@@ -83,6 +83,10 @@ class RunningJob:
         notes = [*load_notes(self.controller.loop), *self.engine.notes()]
         return self._account.report(notes, self.engine.duplicates)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the report."""
+        return self.report()._repr_html_()
+
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the job ends, at most `seconds`; True if it has ended. Raises the error that ended it, if any."""
         return self.engine.wait(seconds)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from penstock.control.loop import Loop
 from penstock.model import Cycle, Mode, Plan, ReasonCode, Slo
+from penstock.model.notebook import html_table
 from penstock.spark.executors.core_seconds import ExecutorBill
 
 KEPT = 100
@@ -60,6 +61,15 @@ class JobReport:
         twice = [] if self.duplicates is None else [f"{self.duplicates:,} records came twice"]
         notes = (f"note: {note}" for note in self.notes)
         return "\n".join((self.summary(), *self.decision(), *self.cost(), *self.outside(), *twice, *notes))
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return html_table(self.summary(), self.rows())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What is below the first line, each line with a word for what it is about."""
+        about = {"decision": self.decision(), "cost": self.cost(), "target": self.outside(), "note": list(self.notes)}
+        return [(word, line.strip()) for word, lines in about.items() for line in lines]
 
     def summary(self) -> str:
         """The first line: for how long, in which mode, how many changes."""

@@ -92,7 +92,7 @@ class Chart {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const { begin, end, simulated } = this.axis, inside = (p) => p[0] >= begin && p[0] <= end;
     const values = this.series.flatMap((each) => each.points.filter(inside).map((p) => p[1])).filter((v) => v !== null);
-    const top = Math.max(...values, this.target || 0, 1e-9) * 1.08;
+    const top = Math.max(...values, this.target || 0) * 1.08 || 1;
     this.x = (t) => MARGIN.left + (width - MARGIN.left - MARGIN.right) * (t - begin) / (end - begin || 1);
     this.y = (v) => HEIGHT - MARGIN.bottom - (HEIGHT - MARGIN.top - MARGIN.bottom) * v / top;
     const right = width - MARGIN.right, floor = this.y(0), clip = (t) => Math.min(right, Math.max(MARGIN.left, this.x(t)));

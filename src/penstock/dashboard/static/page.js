@@ -23,6 +23,7 @@ async function ask(path, parameters = {}) {
 function trouble(error) {
   $("trouble").hidden = !error;
   $("trouble").textContent = error ? error.message : "";
+  $("pulse").hidden = REPORT !== null;
   $("pulse").className = `pulse ${error ? "lost" : REPORT || !fresh() ? "" : "live"}`;
   $("pulse").title = error ? "the page gets no answer" : fresh() ? "it runs" : "no new cycle lately";
 }
@@ -129,12 +130,12 @@ function head(slo, target, cost) {
     tile(milliseconds(latency), words, target === null || latency === null ? "" : latency > target ? "bad" : "good"),
     tile(short(newest("backlog")), "records wait"),
     tile(String(slots(job.latest.in_force)), "slots in force"),
-    tile(outside === null ? "–" : (100 * outside).toFixed(1) + " %", "of the time outside the targets", outside > 0.05 ? "bad" : ""),
+    tile(outside === null ? "–" : (100 * outside).toFixed(1) + " %", "of the windows missed a target", outside > 0.05 ? "bad" : ""),
     tile(saved === null ? "–" : (100 * saved).toFixed(0) + " %", `fewer slot-hours than ${cost.most} all the time`));
   $("mode").textContent = job.latest.mode;
   $("mode").className = `badge ${job.latest.mode}`;
   const every = job.description ? `, every ${short(interval())} s` : "";
-  $("about").textContent = `${job.latest.policy}${every}, ${job.number.toLocaleString("en")} cycles` +
+  $("about").textContent = REPORT ? REPORT.words : `${job.latest.policy}${every}, ${job.number.toLocaleString("en")} cycles` +
     (job.simulated ? ", simulated" : "");
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.model import Mode
+from penstock.model.notebook import html_table
 from penstock.spark.report import JobReport
 
 
@@ -34,6 +35,12 @@ class ApplicationReport:
     @property
     def saved(self) -> float | None:
         return self.total.saved
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        total = [*(("cost", line) for line in self.total.cost()), *(("note", note) for note in self.notes)]
+        queries = (html_table(name, query.rows()) for name, query in self.queries.items())
+        return "\n".join((html_table(self.total.summary(), total), *queries))
 
     def __str__(self) -> str:
         lines = [self.total.summary(), *self.total.cost(), *(f"note: {note}" for note in self.notes)]

@@ -123,6 +123,10 @@ class Watch:
             notes=tuple(self._left_out.copy().values()),
         )
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the report."""
+        return self.report()._repr_html_()
+
     def state_holders(self) -> set[str]:
         """The executors that hold state of a query: they are the last to be released."""
         return set().union(*(query.state_holders() for query in list(self._steered.values())))
