@@ -31,7 +31,7 @@ MAY_SHRINK_UNDER_MORE_LOAD: dict[str, str] = {"autrascale": EXPLORES, "autrascal
 
 MAY_CHANGE_WITHOUT_A_FIGURE: dict[tuple[str, str], str] = {
     (policy, "backlog"): "an engine without a source queue has no backlog: what waits is all in the operators' queues"
-    for policy in ("autoscale", "dabs", "keda_lag", "psps", "spark_dynamic_allocation")
+    for policy in ("autoscale", "dabs", "keda_lag", "predictive", "psps", "spark_dynamic_allocation")
 }
 """Policies, and the figures without which they have another way to decide."""
 

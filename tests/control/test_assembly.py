@@ -16,11 +16,11 @@ import penstock
 from loop_fakes import LARGE, TOPOLOGY, Job, Script, Ticks, Wants, sample
 from penstock import Slo
 from penstock.cli import bench, simulate
-from penstock.control.assembly import DEFAULT_OPTIONS, Steering, SteeringOptions, assemble
+from penstock.control.assembly import Steering, SteeringOptions, assemble
 from penstock.control.loop import Loop
-from penstock.guards import Guard, only
+from penstock.guards import Guard, chain, only
 from penstock.model import Batch, Decision, Execution, InvalidValueError, Mode, Observation
-from penstock.policies.ds2 import Ds2
+from penstock.policies.predictive import Predictive
 from penstock.policies.psps import Psps
 from penstock.stores.memory import MemoryStore
 
@@ -68,10 +68,10 @@ def test_the_command_line_says_the_same_words(command: Any) -> None:
     assert {"policy", "guards", "interval"} <= options & singular
 
 
-def test_without_a_word_ds2_leaves_some_room_and_all_guards_vet() -> None:
+def test_without_a_word_predictive_steers_and_all_guards_vet_whose_work_it_does_not_do() -> None:
     loop = loop_of(Steering())
-    assert loop.policy == Ds2(**DEFAULT_OPTIONS)
-    assert len(loop.guards) == 9
+    assert isinstance(loop.policy, Predictive)
+    assert {guard.name for guard in loop.guards} == {guard.name for guard in chain()} - {"patience", "stabilisation"}
     assert loop.mode is Mode.ACTIVE
     assert loop.settings.interval_seconds == 10.0
     assert loop.forecaster is None
@@ -98,7 +98,7 @@ def test_a_policy_of_ones_own_is_used_as_it_is() -> None:
 
 
 def test_what_an_engine_rounds_comes_behind_all_that_changes_a_plan() -> None:
-    names = [guard.name for guard in loop_of(Steering(), rounding=Refuses()).guards]
+    names = [guard.name for guard in loop_of(Steering(policy="ds2"), rounding=Refuses()).guards]
     assert names[-3:] == ["refuses", "stabilisation", "calendar"]
 
 

@@ -1,4 +1,4 @@
-"""A query of micro-batches under the policy and the guards that a user gets without a word: `ds2` at 80 %.
+"""A query of micro-batches under the policy and the guards that a user gets without a word: `predictive`.
 
 The query is the one of a trial on a real cluster: 600 records/s in batches of half a second, back to back, on one slot.
 Nearly all that a batch takes is fixed.

@@ -11,7 +11,7 @@ ENGINES = ("microbatch", "realtime", "simulator")
 
 
 def demo(
-    policy: Annotated[str, typer.Option("--policy", "-p", help="Which policy steers.")] = "ds2",
+    policy: Annotated[str, typer.Option("--policy", "-p", help="Which policy steers.")] = "predictive",
     engine: Annotated[
         str, typer.Option(help="microbatch: local Spark; realtime: Spark's real-time mode on a local Kafka; simulator.")
     ] = "microbatch",

@@ -32,9 +32,7 @@ def run(
     slo_statistic: Annotated[
         str, offer(f"Which figure of the latency counts: {', '.join(STATISTICS)} (mean).", panel=TARGETS)
     ] = "mean",
-    policy: Annotated[
-        str | None, offer("Which policy; ds2 at 80 % utilisation by default.", "--policy", "-p", panel=POLICY)
-    ] = None,
+    policy: Annotated[str | None, offer("Which policy; predictive by default.", "--policy", "-p", panel=POLICY)] = None,
     policy_option: choices.PolicyOption = None,
     forecaster: choices.ForecasterName = None,
     forecaster_option: choices.ForecasterOption = None,

@@ -20,8 +20,8 @@ from penstock.model.options import option
 from penstock.performance.batch_cost import batch_seconds
 from penstock.policies import POLICIES, Policy
 
-DEFAULT_POLICY, DEFAULT_OPTIONS = "ds2", {"utilisation": 0.8}
-"""A job that nobody chose a policy for is left some room: it has to drain what it missed while a change took effect."""
+DEFAULT_POLICY = "predictive"
+"""What steers a job that nobody chose a policy for."""
 
 POLICY_LIMIT_SECONDS = 10.0
 
@@ -37,9 +37,7 @@ class Steering:
     30.0
     """
 
-    policy: Policy | str | None = option(
-        None, "a name out of `penstock policies`, or a policy; none: ds2 with instances at most 80 % busy"
-    )
+    policy: Policy | str | None = option(None, "a name out of `penstock policies`, or a policy; none: predictive")
     policy_options: Mapping[str, Any] | None = option(None, "the options of the policy by name")
     guards: GuardOptions | None = option(
         None, "the options of guards by name, and none for a guard that is left out; `guards.only()` leaves out all"
@@ -84,9 +82,8 @@ class Steering:
         return duration("interval", self.interval).total_seconds()
 
     def chosen_policy(self) -> Policy:
-        if self.policy is None:
-            return POLICIES.create(DEFAULT_POLICY, self.policy_options or DEFAULT_OPTIONS)
-        return POLICIES.create(self.policy, self.policy_options) if isinstance(self.policy, str) else self.policy
+        policy = DEFAULT_POLICY if self.policy is None else self.policy
+        return POLICIES.create(policy, self.policy_options) if isinstance(policy, str) else policy
 
     def keywords(self) -> SteeringOptions:
         """The same as keywords, for whoever takes them."""

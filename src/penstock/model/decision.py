@@ -52,6 +52,7 @@ class ReasonCode(StrEnum):
     SCALE_DOWN = "scale_down", Origin.POLICY, "some operator needs less, none more"
     REBALANCE = "rebalance", Origin.POLICY, "some operators need more and some less"
     STEADY = "steady", Origin.POLICY, "the plan in force is the right one"
+    LATE = "late", Origin.POLICY, "targets are missed, and the plan stays: it needs time, or no plan helps"
     EXPLORE = "explore", Origin.POLICY, "a learner tries a plan to learn from it"
     RESTORE = "restore", Origin.POLICY, "back to a plan left for a while"
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.model import Sample, Slo, Topology
-from penstock.performance.batch_cost import CAUTION, CostEstimate
+from penstock.performance.batch_cost import CAUTION, BatchCost, CostEstimate
 from penstock.performance.latency_fit import LatencyFit, latency_ms
 from penstock.performance.learnt_cost import LearntCost
 from penstock.performance.rungs import Rung, tied
@@ -29,6 +29,9 @@ WAITS = 0.9
 """A batch that fills less than this part of its interval waited for its trigger."""
 
 PACE = 0.2
+
+LEAST = 0.05
+"""A limit that may be lower than this part of the best estimate is not known at all."""
 
 
 class BatchModel:
@@ -97,36 +100,43 @@ class BatchModel:
     def noise(self, topology: Topology) -> float:
         return self.stretch.noise
 
-    def _time_inside(self, slots: int, rate: float, slo: Slo) -> float:
+    def _time_inside(self, slots: int, rate: float, slo: Slo, cost: BatchCost | None = None) -> float:
+        """Seconds at a rate, with what batches cost by the best estimate or another one."""
         assert self.cost is not None
-        best, e = self.cost.best, self.stretch.at(slots)
-        per_second = e * best.per_record * rate / slots
+        cost, e = cost or self.cost.best, self.stretch.at(slots)
+        per_second = e * cost.per_record * rate / slots
         if per_second >= 1.0:
             return math.inf
-        fixed = best.overhead + e * best.fixed / slots
+        fixed = cost.overhead + e * cost.fixed / slots
         duration = fixed + per_second * self.trigger
         if duration > self.trigger:
             duration = fixed / (1.0 - per_second)
         return duration if slo.event_latency_ms is None else duration + max(duration, self.trigger) / 2
 
+    def _capacity(self, slots: int, cost: BatchCost) -> float:
+        return min(1e15, slots / max(self.stretch.at(slots) * cost.per_record, 1e-15))
+
+    def _limit(self, slots: int, budget: float, slo: Slo, cost: BatchCost) -> float:
+        """The highest rate at which records take no longer than the budget."""
+        capacity, low, high = self._capacity(slots, cost), 0.0, BUSIEST
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            fits = self._time_inside(slots, middle * capacity, slo, cost) <= budget
+            low, high = (middle, high) if fits else (low, middle)
+        return low * capacity
+
     def rung(self, parallelism: Mapping[str, int], topology: Topology, slo: Slo) -> Rung:
         """What a plan can carry: the slots are those of its widest operator."""
         assert self.cost is not None
         slots = max(parallelism.values())
-        best = self.cost.best
-        capacity = min(1e15, slots / max(self.stretch.at(slots) * best.per_record, 1e-15))
         target = slo.processing_latency_ms if slo.event_latency_ms is None else slo.event_latency_ms
-        seconds = slo.tolerated_lag_seconds if target is None else target / 1e3
-        budget = self.latency_fit.budget(seconds)
-        low, high = 0.0, BUSIEST
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            fits = self._time_inside(slots, middle * capacity, slo) <= budget
-            low, high = (middle, high) if fits else (low, middle)
-        limit = low * capacity
-        seen = self.cost.load(max(limit, 1e-9), seconds)
-        error = math.hypot(self.stretch.error(slots), seen.known_within / CAUTION)
-        return Rung(parallelism, slots, limit, capacity, error, self.stretch.knows(slots))
+        budget = self.latency_fit.budget(slo.tolerated_lag_seconds if target is None else target / 1e3)
+        limit = self._limit(slots, budget, slo, self.cost.best)
+        # Where batches do not tell a record's cost from a batch's, the limit may be far lower than the best estimate.
+        lowest = min(self._limit(slots, budget, slo, cost) for cost in (self.cost.cheap, self.cost.dear))
+        off = max(0.0, math.log(max(limit, 1e-9) / max(lowest, LEAST * limit, 1e-9)))
+        error = math.hypot(self.stretch.error(slots), off / CAUTION)
+        return Rung(parallelism, slots, limit, self._capacity(slots, self.cost.best), error, self.stretch.knows(slots))
 
     def ladder(self, rates: Sequence[float], topology: Topology, slo: Slo) -> list[Rung]:
         """The fewest slots for each of these rising rates, the same for all operators as far as they may have them."""

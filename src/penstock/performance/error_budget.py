@@ -34,8 +34,10 @@ class ErrorBudget:
     0.5
     """
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, day: float = DAY) -> None:
+        """`day` is how many seconds a day has: fewer where time is compressed."""
         self.share = share
+        self.day = day
         self.price = 1.0
         self.counted_until = -1.0  # the time of the newest cycle that was counted
         self.met = False
@@ -58,7 +60,7 @@ class ErrorBudget:
                 self.spend(0.0, missed_by(cycle))
 
     def spend(self, seconds: float, missed: float) -> None:
-        rise = FOURFOLD * (missed - self.share * seconds) / (self.share * DAY)
+        rise = FOURFOLD * (missed - self.share * seconds) / (self.share * self.day)
         self.price = min(max(self.price * math.exp(rise), LOWEST), HIGHEST)
 
     def state(self) -> dict[str, Any]:

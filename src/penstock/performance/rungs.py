@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,11 @@ class Rung:
     capacity: float
     error: float
     known: bool
+
+    @property
+    def surely(self) -> float:
+        """The input rate at which every target holds even if the limit is lower than it seems, by two errors."""
+        return self.limit * math.exp(-2.0 * self.error)
 
 
 def tied(parallelism: dict[str, int], topology: Topology) -> dict[str, int]:

@@ -30,19 +30,25 @@ REMEMBERED_SECONDS = 1800.0
 
 @dataclass
 class Pressure:
-    """Remembers which growths were in vain: the operator, and when that was seen."""
+    """Remembers which growths were in vain: the operator, and when that was seen.
+
+    compress  how many times as fast as in life time passes
+    """
 
     in_vain: dict[str, float] = field(default_factory=dict)
     judged: float = -1.0
+    compress: float = 1.0
 
     def learn(self, observation: Observation) -> None:
         """Judge the last growth, once enough was measured after it."""
         change, t = observation.last_change, observation.latest.end
-        self.in_vain = {name: when for name, when in self.in_vain.items() if t - when < REMEMBERED_SECONDS}
+        self.in_vain = {
+            name: when for name, when in self.in_vain.items() if (t - when) * self.compress < REMEMBERED_SECONDS
+        }
         if change is None or change.t <= self.judged:
             return
         after = observation.since(change.t - 1e-6)
-        if sum(window.seconds for window in after) < SETTLED_SECONDS:
+        if sum(window.seconds for window in after) * self.compress < SETTLED_SECONDS:
             return
         self.judged = change.t
         grown = _grown(change)
@@ -93,8 +99,8 @@ class Pressure:
         return {"in_vain": dict(self.in_vain), "judged": self.judged}
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Pressure:
-        return cls(dict(state["in_vain"]), state["judged"])
+    def restored(cls, state: Mapping[str, Any], compress: float = 1.0) -> Pressure:
+        return cls(dict(state["in_vain"]), state["judged"], compress)
 
 
 def _grown(change: Cycle) -> list[str]:

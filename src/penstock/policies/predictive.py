@@ -14,25 +14,37 @@ It arranges parts that each stand in a file of their own:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from penstock.forecast.weighted import Weighted
-from penstock.model import Cycle, Decision, Execution, HoldsUpTo, InvalidValueError, Observation, Slo
+from penstock.model import (
+    Cycle,
+    Decision,
+    Execution,
+    HoldsUpTo,
+    InvalidValueError,
+    Observation,
+    Reason,
+    ReasonCode,
+    Slo,
+)
 from penstock.model.options import option
 from penstock.performance.backlog import works_off
 from penstock.performance.batch_model import BatchModel
 from penstock.performance.change_cost import ChangeCost, missed_by
-from penstock.performance.error_budget import ErrorBudget
+from penstock.performance.error_budget import DAY, ErrorBudget
 from penstock.performance.horizon import Option, Outlook, Terms, weigh
 from penstock.performance.job_model import JobModel, target_seconds
 from penstock.performance.latency_fit import latency_ms
-from penstock.performance.true_rates import arriving, input_rates, instances, true_rates
+from penstock.performance.rungs import Rung
 from penstock.performance.trust import Trust
 from penstock.policies import Policy, State
 from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence
+from penstock.policies._headroom import sized_by_headroom
 from penstock.policies._pressure import Pressure
 
 STEPS = np.array([30.0, 60.0, 90.0, 120.0, 120.0, 180.0, 300.0])
@@ -44,6 +56,9 @@ LONGER_PER_SILENCE = 120.0
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.975, 0.995)
 CHANCES = np.array([0.2, 0.2, 0.2, 0.2, 0.1, 0.06, 0.03, 0.01])
 """Quantiles of the forecast that stand for all rates, and the probability that each stands for."""
+
+LIKELY = LEVELS.index(0.85)
+"""Rates up to this quantile are likely to come."""
 
 LEARNING = 6
 """Windows until the model of a job may decide."""
@@ -61,9 +76,8 @@ CATCH_UP_SECONDS = 120.0
 CHANGE_SECONDS = 40.0
 """Seconds of the whole job that a change costs beside its silence: caches, connections, someone who reads of it."""
 
-WORTH_SHRINKING = 0.75
-"""While the job is not known it shrinks only to this part or less of what it has: each change costs something. Soon
-after a change, it grows only if what it has is this part or less of what it needs."""
+SHOWN = 0.05
+"""The standard error of what a plan carries that has just been seen to carry it, as a share."""
 
 JUMP = 1.1
 """A rate that is higher by this factor overtakes a decision even if its plan did not carry the rate before either."""
@@ -89,13 +103,14 @@ class Predictive(Policy):
     miss_price: float = option(12.0, "what a second outside the targets is worth, in seconds of the whole job", "s")
     missed_share: float = option(0.003, "share of the time in which targets may be missed", "ratio")
     headroom: float = option(0.7, "how busy instances may be while the job is not known", "ratio")
+    compress: float = option(1.0, "how many times as fast as in life time passes: for compressed load curves", "ratio")
 
     model: JobModel | BatchModel | None = field(init=False, repr=False, default=None)
     forecast: Weighted = field(init=False, repr=False, default_factory=Weighted)
     change_cost: ChangeCost = field(init=False, repr=False, default_factory=ChangeCost)
     budget: ErrorBudget = field(init=False, repr=False)
     trust: Trust = field(init=False, repr=False, default_factory=Trust)
-    pressure: Pressure = field(init=False, repr=False, default_factory=Pressure)
+    pressure: Pressure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.headroom <= 1:
@@ -104,7 +119,10 @@ class Predictive(Policy):
             raise InvalidValueError("miss_price", f"must be positive, not {self.miss_price!r}")
         if not 0 < self.missed_share < 1:
             raise InvalidValueError("missed_share", f"must be more than 0 and less than 1, not {self.missed_share!r}")
-        self.budget = ErrorBudget(self.missed_share)
+        if not self.compress > 0:
+            raise InvalidValueError("compress", f"must be positive, not {self.compress!r}")
+        self.budget = ErrorBudget(self.missed_share, day=DAY / self.compress)
+        self.pressure = Pressure(compress=self.compress)
 
     @property
     def utilisation(self) -> float:
@@ -117,8 +135,9 @@ class Predictive(Policy):
         if self.model is None:
             self.model = BatchModel() if observation.execution is Execution.SEQUENTIAL else JobModel()
         rate = sample.job_input_rate
-        if rate is not None and (self.forecast.learnt_until is None or sample.end > self.forecast.learnt_until):
-            self.forecast.learn(sample.end, rate)
+        end = sample.end * self.compress
+        if rate is not None and (self.forecast.learnt_until is None or end > self.forecast.learnt_until):
+            self.forecast.learn(end, rate)
         if self.model.knows(topology):
             self._compare(observation, self.model)
         self.model.learn(sample, topology, slo)
@@ -140,7 +159,7 @@ class Predictive(Policy):
         sample, topology, slo = observation.latest, observation.topology, observation.slo
         change, rate = observation.last_change, sample.job_input_rate
         plan = {name: each.parallelism for name, each in sample.operators.items()}
-        if change is not None and sample.t - change.t < UNSETTLED_SECONDS:
+        if change is not None and sample.t - change.t < UNSETTLED_SECONDS / self.compress:
             return
         if model.windows < LEARNING or not rate or plan.keys() != set(topology.names):
             return
@@ -157,15 +176,25 @@ class Predictive(Policy):
     # Decide ----------------------------------------------------------------------------------------------------------
 
     def decide(self, observation: Observation) -> Decision:
+        decision = self._decide(observation)
+        missed = observation.slo.violations(observation.latest)
+        if not missed or decision.reason.code is not ReasonCode.STEADY:
+            return decision
+        # A job that misses its targets is not steady, even if there is nothing to do about it now.
+        text = decision.reason.text
+        text = text if " missed " in text else f"{' and '.join(missed).replace('_', ' ')} missed now; {text}"
+        return replace(decision, reason=Reason(ReasonCode.LATE, text))
+
+    def _decide(self, observation: Observation) -> Decision:
         rate, model = observation.latest.offered_rate, self.model
         outlook = self._outlook(rate, self.change_cost.silence(observation.topology))
         if model is None or not model.knows(observation.topology) or model.windows < LEARNING:
-            return self._by_true_rates(observation, "the job is not known yet")
+            return self._relieved(observation, self._by_headroom(observation, "the job is not known yet"))
         if not self.trust.relied_on:
             text = f"the model was wrong for {self.trust.wrong} windows" if self.trust.wrong else "the model was wrong"
-            return self._relieved(observation, self._by_true_rates(observation, text))
+            return self._relieved(observation, self._by_headroom(observation, text))
         if outlook.rates.max() <= 0:
-            return self._by_true_rates(observation, "there is no input")
+            return self._by_headroom(observation, "there is no input")
         return self._relieved(observation, self._by_plan(observation, model, outlook))
 
     def _by_plan(self, observation: Observation, model: JobModel | BatchModel, outlook: Outlook) -> Decision:
@@ -194,29 +223,39 @@ class Predictive(Policy):
         """The plans worth weighing, with their costs; the last one is to stay."""
         topology, slo, latest = observation.topology, observation.slo, observation.latest
         waiting = model.waiting(latest)
-        high = ABOVE * float(outlook.rates.max()) + waiting / DRAINED_SECONDS
+        high = ABOVE * float(outlook.rates.max()) + waiting * self.compress / DRAINED_SECONDS
         low = max(BELOW * float(outlook.rates.min()), 0.02 * high)
         rates = [low * (high / low) ** (step / (RUNGS - 1)) for step in range(RUNGS)]
-        current = model.rung({name: observation.plan[name] for name in topology.names}, topology, slo)
-        rungs = [each for each in model.ladder(rates, topology, slo) if each.parallelism != current.parallelism]
-        if self._unsettled(observation):
-            rungs = [each for each in rungs if each.slots >= current.slots]
+        current = self._shown(observation, model.rung({n: observation.plan[n] for n in topology.names}, topology, slo))
+        # To shrink, a plan must carry what is likely to come even if the model flatters it.
+        least = math.inf if self._unsettled(observation) else float(outlook.rates[-1, LIKELY])
+        rungs = [
+            each for each in model.ladder(rates, topology, slo)
+            if each.parallelism != current.parallelism and (each.slots >= current.slots or each.surely >= least)
+        ]  # fmt: skip
         rungs.append(current)
         expected = float(outlook.rates[0] @ outlook.chances)
         usual = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
         terms = Terms(
             miss=self.miss_price * self.budget.price * usual,
-            change=CHANGE_SECONDS * usual,
+            change=CHANGE_SECONDS / self.compress * usual,
             silence=self.change_cost.silence(topology),
             tolerated=tolerated_seconds(slo),
             sigma=model.noise(topology),
         )
         return weigh(rungs, len(rungs) - 1, waiting, outlook, terms), terms
 
+    def _shown(self, observation: Observation, current: Rung) -> Rung:
+        """The plan in force: where the targets hold, it has shown that it carries the present rate."""
+        latest = observation.latest
+        if observation.slo.violations(latest):
+            return current
+        return replace(current, limit=max(current.limit, latest.offered_rate), error=min(current.error, SHOWN))
+
     def _unsettled(self, observation: Observation) -> bool:
         """Whether the last change is so young that nothing should shrink: what was measured may still be its doing."""
         change = observation.last_change
-        return change is not None and observation.t - change.t < UNSETTLED_SECONDS
+        return change is not None and observation.t - change.t < UNSETTLED_SECONDS / self.compress
 
     def _outlook(self, rate: float, silence: float) -> Outlook:
         """The rates of each step: the highest rate until its end, as it may turn out.
@@ -228,7 +267,7 @@ class Predictive(Policy):
             now = self.forecast.peaks(end, LEVELS) if self.forecast.learnt_until is not None else before
             before = [max(a, b) for a, b in zip(before, now, strict=True)]
             rows.append(before)
-        seconds = STEPS.copy()
+        seconds = STEPS / self.compress
         seconds[-1] += LONGER_PER_SILENCE * silence
         return Outlook(seconds, np.array(rows), CHANCES)
 
@@ -244,38 +283,12 @@ class Predictive(Policy):
         why = f"{felt}: {why}"
         return Decision.move(observation.plan, target, why, figures=figures, holds_up_to=decision.holds_up_to)
 
-    def _by_true_rates(self, observation: Observation, why: str) -> Decision:
-        topology, rates = observation.topology, true_rates(observation)
-        load = arriving(topology, rates, input_rates(observation))
-        if works_off(observation.latest, observation.slo):
-            latest = observation.latest
-            more = 1.0 + latest.waiting / CATCH_UP_SECONDS / max(latest.offered_rate, 1e-9)
-            load = {name: more * each for name, each in load.items()}
-        needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * self.headroom)) for n in topology.names}
-        needed = self._worth_changing(observation, needed)
-        return Decision.move(
-            observation.plan,
-            observation.plan.changed(needed),
-            f"{why}: by true rates, with instances at most {self.headroom:.0%} busy",
-            figures={
-                "true_processing_rate": {name: rates[name].processing for name in topology.names},
-                "target_rate": load,
-                "need": needed,
-            },
-            holds_up_to=_holds_up_to(observation, observation.latest.offered_rate / self.headroom),
+    def _by_headroom(self, observation: Observation, why: str) -> Decision:
+        decision = sized_by_headroom(
+            observation, self.headroom, why, self._unsettled(observation), CATCH_UP_SECONDS / self.compress
         )
-
-    def _worth_changing(self, observation: Observation, needed: dict[str, int]) -> dict[str, int]:
-        """What is needed, or the present plan where that differs by little from it.
-
-        Nobody knows yet what a change costs. And after one more waits, by its own doing, which asks for still more.
-        """
-        present = {name: observation.plan[name] for name in needed}
-        part = sum(needed.values()) / sum(present.values())
-        unsettled = self._unsettled(observation)
-        if part > WORTH_SHRINKING or unsettled:
-            needed = {name: max(k, present[name]) for name, k in needed.items()}
-        return present if unsettled and part * WORTH_SHRINKING < 1.0 else needed
+        carries = observation.latest.offered_rate / self.headroom
+        return replace(decision, holds_up_to=_holds_up_to(observation, carries))
 
     # Remember --------------------------------------------------------------------------------------------------------
 
@@ -298,7 +311,7 @@ class Predictive(Policy):
         self.change_cost = ChangeCost.restored(state["change_cost"])
         self.budget.restore(state["budget"])
         self.trust = Trust.restored(state["trust"])
-        self.pressure = Pressure.restored(state["pressure"])
+        self.pressure = Pressure.restored(state["pressure"], self.compress)
 
 
 def _holds_up_to(observation: Observation, carries: float) -> HoldsUpTo:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -29,6 +30,9 @@ from penstock.spark.measure.running_batch import LATE, RunningBatch, running_bat
 from penstock.spark.measure.stages import Stage, StageReader
 
 JOB = "job"
+
+QUIET = 1.5
+"""A query is idle if no batch began for this many times as long as it took lately from one to the next."""
 
 
 class QueryMonitor(Monitor):
@@ -71,6 +75,7 @@ class QueryMonitor(Monitor):
         self._end = clock.now()  # of the newest window
         self._looked = (self._end, 0.0)  # when a batch last looked at its source, and the lag it left there
         self._looked_before = self._looked  # at the look before
+        self._apart = 0.0  # seconds from the start of a batch to that of the next one, at most in the newest window
         self._longest = 0.0  # seconds of a batch in the newest window
         self._largest = 0.0  # records of a batch in the newest window
         self._cost: float | None = None  # useful seconds of a record in the newest window
@@ -86,6 +91,8 @@ class QueryMonitor(Monitor):
             if batches[0].start < self._looked[0]:  # it had begun when it seemed that nothing came
                 self._looked = self._looked_before
             samples = self._earlier(batches) if self._last is None else [self._measure(self._last, batches)]
+            begun = [batch.start for batch in (self._last, *batches) if batch is not None]
+            self._apart = max((later - earlier for earlier, later in pairwise(begun)), default=self._apart)
             self._last, self._end = batches[-1], batches[-1].end
             self._looked = (batches[-1].start, batches[-1].lag or 0.0)
             self._longest = max(batch.seconds for batch in batches)
@@ -96,6 +103,8 @@ class QueryMonitor(Monitor):
             return late
         if self._query.status["isDataAvailable"]:
             return []  # a batch runs as those before it
+        if self._clock.now() - self._looked[0] < QUIET * self._apart:
+            return []  # the next trigger is not due yet
         return [self._idle()]
 
     def _measure(self, before: BatchProgress, batches: Sequence[BatchProgress]) -> Sample:
