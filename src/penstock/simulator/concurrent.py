@@ -45,10 +45,13 @@ _erlang_b = compiled(queueing.erlang_b)
 def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, noise: Floats, targets: Floats) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no record moves before `down_until`."""
     network, layout, state, tally, scratch = arrays
+    keeps = network.timeout < np.inf or network.grouping_seconds > 0.0  # a call costs, as it hands on all arrays
+    loses = network.overflow == DROP or network.timeout < np.inf
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0
-        _begin_step(network, state, tally, now, dt)
+        if keeps:
+            _begin_step(network, state, tally, now, dt)
         for root in range(len(network.root)):
             push(state, root, arrivals[step, root], now + dt / 2)
             tally.offered[root] += arrivals[step, root]
@@ -59,7 +62,8 @@ def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, 
             _allow(network, layout, state, scratch)
             left, late = _flow(network, layout, state, tally, scratch, now + dt, dt, targets)
             _share_cores(network, layout, state, scratch, dt)
-            _expire(network, layout, state, tally, scratch, now + dt)
+            if loses:
+                _expire(network, layout, state, tally, scratch, now + dt)
         behind = total(state.backlog) > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
