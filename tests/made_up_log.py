@@ -43,6 +43,7 @@ class MadeUpJob:
     name: str = "clicks"
     application: str = "app-1"
     task_lines: bool = False
+    began: float = BEGAN
 
     def write(self, path: Path) -> Path:
         with path.open("w", encoding="utf-8") as file:
@@ -54,15 +55,15 @@ class MadeUpJob:
         yield {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {"spark.master": "spark://host:7077"}}
         yield {
             "Event": "SparkListenerApplicationStart", "App Name": "made up", "App ID": self.application,
-            "Timestamp": _ms(BEGAN), "User": "user",
+            "Timestamp": _ms(self.began), "User": "user",
         }  # fmt: skip
         for number in range(self.executors):
             yield {
-                "Event": "SparkListenerExecutorAdded", "Timestamp": _ms(BEGAN), "Executor ID": str(number),
+                "Event": "SparkListenerExecutorAdded", "Timestamp": _ms(self.began), "Executor ID": str(number),
                 "Executor Info": {"Host": "host", "Total Cores": self.cores},
             }  # fmt: skip
         ids = {"id": f"{self.name}-id", "runId": f"{self.name}-run", "name": self.name}
-        yield {"Event": f"{STREAMING}QueryStartedEvent", **ids, "timestamp": _stamp(BEGAN), "jobTags": []}
+        yield {"Event": f"{STREAMING}QueryStartedEvent", **ids, "timestamp": _stamp(self.began), "jobTags": []}
         t = end = 0.0
         taken, number = 0, 0
         slots = self.executors * self.cores
@@ -74,12 +75,12 @@ class MadeUpJob:
             upto = t
             records = int(min(arrived - taken, self.limit))
             stage = (self.fixed + self.per_record * records) * math.ceil(self.tasks / slots) / self.tasks
-            yield from self._batch(number, BEGAN + t, records, taken, int(arrived), stage, ids)
+            yield from self._batch(number, self.began + t, records, taken, int(arrived), stage, ids)
             taken += records
             number += 1
             end = t + stage + self.overhead
             t = max(end, self.trigger * (math.floor(t / self.trigger) + 1) if self.trigger else end)
-        yield {"Event": "SparkListenerApplicationEnd", "Timestamp": _ms(BEGAN + end)}
+        yield {"Event": "SparkListenerApplicationEnd", "Timestamp": _ms(self.began + end)}
 
     def _batch(
         self, number: int, t: float, records: int, before: int, latest: int, stage: float, ids: dict[str, str]

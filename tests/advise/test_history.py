@@ -168,17 +168,28 @@ def test_a_query_that_was_started_again_goes_on(tmp_path: Path) -> None:
     assert query.begin == BEGAN
 
 
-def test_two_queries_share_by_the_time_of_their_tasks(tmp_path: Path) -> None:
-    small = replace(WAVE, name="small", rate=lambda t: 100.0, fixed=0.2)
-    events = [json.dumps(event, separators=(",", ":")) for event in WAVE.events()]
+def together(one: MadeUpJob, other: MadeUpJob, folder: Path, later: float = 0.0) -> History:
+    """Two queries of one application, the second one that many seconds later."""
+    lines_ = [json.dumps(event, separators=(",", ":")) for event in one.events()]
     others = [
         json.dumps(event, separators=(",", ":")).replace('"Stage ID":', '"Stage ID":9')
-        for event in small.events()
+        for event in replace(other, began=BEGAN + later).events()
         if "SparkListenerStage" in event["Event"] or "StreamingQuery" in event["Event"]
     ]
-    (tmp_path / "log").write_text("\n".join([*events[:-1], *others, events[-1]]) + "\n", encoding="utf-8")
-    history = read_history(EventLog(tmp_path / "log"), SLO)
+    (folder / "log").write_text("\n".join([*lines_[:-1], *others]) + "\n", encoding="utf-8")
+    return read_history(EventLog(folder / "log"), SLO)
+
+
+def test_two_queries_share_by_the_time_of_their_tasks(tmp_path: Path) -> None:
+    large, small = MadeUpJob(fixed=0.5), MadeUpJob(name="small", rate=lambda t: 100.0, fixed=0.5)
+    history = together(large, small, tmp_path)
     shares = {query.name: history.share(query) for query in history.queries.values()}
-    clicks, less = (0.8 + 10 * 4000 * 0.3 * 0.001), (0.2 + 1)
-    assert sum(shares.values()) == pytest.approx(1)
-    assert shares["small"] == pytest.approx(less / (clicks + less), rel=0.5)
+    assert sum(shares.values()) == pytest.approx(1, rel=1e-3)
+    assert shares["small"] == pytest.approx(1.5 / (10.5 + 1.5), rel=0.02)
+    assert not any(history.alone(query) for query in history.queries.values())
+
+
+def test_a_query_after_another_has_all_cores_to_itself(tmp_path: Path) -> None:
+    history = together(MadeUpJob(), MadeUpJob(name="second"), tmp_path, later=700.0)
+    assert [(query.name, history.share(query)) for query in history.queries.values()] == [("clicks", 1), ("second", 1)]
+    assert all(history.alone(query) for query in history.queries.values())

@@ -129,7 +129,7 @@ def advise_query(
 def as_it_ran(slo: Slo, log: EventLog, history: History, query: QueryHistory) -> QueryAdvice:
     share = history.share(query)
     core_seconds = share * query.core_seconds
-    slots = slots_of_an_instance(history)
+    slots = slots_of_an_instance(history, query)
     assert query.arrived is not None
     assert query.latency_seconds is not None
     mean, p95 = query.latency.mean, query.latency.at(0.95)
@@ -142,7 +142,7 @@ def as_it_ran(slo: Slo, log: EventLog, history: History, query: QueryHistory) ->
         begin=query.begin,
         seconds=query.seconds,
         target_ms=1e3 * slo.tolerated_lag_seconds,
-        unit="slot" if history.core_time.local or len(history.queries) > 1 else "executor",
+        unit="slot" if history.core_time.local or not history.alone(query) else "executor",
         unit_cores=slots * history.task_cpus,
         used_ratio=min(1.0, query.task_seconds * history.task_cpus / core_seconds) if core_seconds else 0.0,
         rate=query.records / query.seconds,

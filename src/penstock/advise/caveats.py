@@ -51,10 +51,10 @@ def _caveats(history: History, query: QueryHistory, told: QueryAdvice) -> Iterat
         yield f"a batch begins every {every:g} s: hardly any number of cores meets a target of {target:g} s"
     if history.core_time.local:
         yield "the driver ran the tasks itself (local mode): cores are its threads, and core-hours are nominal"
-    elif len(history.queries) > 1:
+    elif not history.alone(query):
         yield (
-            f"{len(history.queries)} queries share the executors: cores are told apart by the time of their tasks, and "
-            "plans are single slots, where a cluster gives whole executors to all of them together"
+            "other queries share the executors: cores are told apart by the time of their tasks, and plans are single "
+            "slots, where a cluster gives whole executors to all of them together"
         )
     if history.other_seconds > 0.1 * (query.task_seconds + history.other_seconds):
         yield f"tasks of no query took {history.other_seconds / 3600:.1f} core-hours of the application besides"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from penstock.advise import events as e
 from penstock.advise.core_time import CoreTime
@@ -72,15 +72,28 @@ class History:
             case e.LogStarted(version):
                 self.version = version
 
-    def end(self) -> None:
+    def close(self) -> None:
         """The log has no more events."""
         for query in self.queries.values():
-            query.end()
+            query.close()
 
     def share(self, query: QueryHistory) -> float:
-        """The part of the application's cores that a query accounts for: that of its tasks' time among all queries."""
-        total = sum(each.task_seconds for each in self.queries.values())
-        return query.task_seconds / total if total else 1 / len(self.queries)
+        """The part of the application's cores that a query accounts for, while it ran: that of its tasks' time among
+        those of all queries."""
+        parts = {other.id: other.task_seconds * part for other, part in self._beside(query)}
+        total = sum(parts.values())
+        return query.task_seconds / total if total else 1 / len(parts)
+
+    def alone(self, query: QueryHistory) -> bool:
+        """Whether no other query ran at the same time."""
+        return sum(1 for _ in self._beside(query)) == 1
+
+    def _beside(self, query: QueryHistory) -> Iterator[tuple[QueryHistory, float]]:
+        """The queries that ran at the same time, itself included, and the part of their own time that was."""
+        for other in self.queries.values():
+            together = min(query.end, other.end) - max(query.begin, other.begin)
+            if other is query or (other.seconds > 0 and together > 0):
+                yield other, 1.0 if other is query else min(1.0, together / other.seconds)
 
     def _query(self, id: str, name: str | None) -> QueryHistory:
         if id not in self.queries:
@@ -115,5 +128,5 @@ def read_history(
     history = History(slo, learns)
     for event in e.events(log, on_bytes):
         history.take(event)
-    history.end()
+    history.close()
     return history

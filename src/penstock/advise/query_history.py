@@ -126,7 +126,7 @@ class QueryHistory:
             self._arrive(t, 0.0)
             self._looked = (t, 0.0)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """There are no more batches in the log."""
         if self._unlearnt and self._last is not None:
             self.cost.learn(self._unlearnt, self._last.end)
@@ -191,6 +191,11 @@ class QueryHistory:
     def begin(self) -> float:
         """Unix seconds at which its first batch began."""
         return 0.0 if self._first is None else self._first.start
+
+    @property
+    def end(self) -> float:
+        """Unix seconds at which its last batch ended."""
+        return 0.0 if self._last is None else self._last.end
 
     @property
     def seconds(self) -> float:

@@ -64,7 +64,7 @@ def twin(history: History, query: QueryHistory, slo: Slo) -> Twin:
         raise NoTwinError("has fewer than three batches with records after its first one")
     if cost is None or not history.core_time.cores_each:
         raise NoTwinError("has no stages in the log: the history server has compacted it, or it was cut")
-    slots = slots_of_an_instance(history)
+    slots = slots_of_an_instance(history, query)
     had = max(1, round(query.core_seconds * history.share(query) / query.seconds / history.task_cpus / slots))
     tasks = (query.usual_tasks or 1) / slots
     most = max(1, had, min(math.ceil(tasks), ROOM * most_instances(history, query)))
@@ -92,15 +92,15 @@ def twin(history: History, query: QueryHistory, slo: Slo) -> Twin:
     )
 
 
-def slots_of_an_instance(history: History) -> int:
-    if history.core_time.local or len(history.queries) > 1:
+def slots_of_an_instance(history: History, query: QueryHistory) -> int:
+    if history.core_time.local or not history.alone(query):
         return 1
     return max(1, history.core_time.cores_each // history.task_cpus)
 
 
 def most_instances(history: History, query: QueryHistory) -> int:
     most = max(history.core_time.series.rates(), default=1.0)
-    return max(1, math.ceil(history.share(query) * most / history.task_cpus / slots_of_an_instance(history)))
+    return max(1, math.ceil(history.share(query) * most / history.task_cpus / slots_of_an_instance(history, query)))
 
 
 def load(query: QueryHistory) -> Trace:
