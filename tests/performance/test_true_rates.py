@@ -128,3 +128,14 @@ def test_a_forecast_of_the_job_is_shared_out_as_the_measured_rates_are() -> None
 def test_a_forecast_for_an_idle_job_has_nothing_to_be_shared_out_by() -> None:
     idle = replace(observe({}, topology=TWO_ROOTS, input_rate=0), forecast=Forecast("last", 200.0))
     assert input_rates(idle) == {"left": 0, "right": 0}
+
+
+def test_by_instance_a_rate_is_the_mean_of_the_instances_own() -> None:
+    """100 records in 1 s and 100 in 4 s: 40 records/s by sums (AuTraScale), 62.5 by instances (AuTraScale+)."""
+    split = OperatorSample(2, records_in=200, records_out=600, useful_seconds=5, instance_rates=(100.0, 25.0))
+    seen = observe({"split": split, "count": COUNT})
+    assert true_rates(seen)["split"].processing == pytest.approx(40.0)
+    by_instance = true_rates(seen, by_instance=True)
+    assert by_instance["split"].processing == pytest.approx(62.5)
+    assert by_instance["split"].selectivity == pytest.approx(3.0)
+    assert by_instance["count"] == true_rates(seen)["count"]  # whose instances were not measured one by one

@@ -234,3 +234,15 @@ def test_a_fresh_state_restores_to_a_fresh_policy() -> None:
     policy = AuTraScale()
     policy.restore(AuTraScale().state())
     assert policy == AuTraScale()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "split"),
+    [("autrascale", {}, 13), ("autrascale_plus", {}, 8), ("autrascale_plus", {"by_instance": False}, 13)],
+)
+def test_the_second_paper_takes_the_mean_of_the_instances_rates(name: str, options: dict[str, Any], split: int) -> None:
+    """100 records in 1 s and 100 in 4 s are 40 records/s or 62.5: 500 need 13 instances or 8."""
+    slow = OperatorSample(2, records_in=200, records_out=1000, useful_seconds=5.0, instance_rates=(100.0, 25.0))
+    count = OperatorSample(2, records_in=1000, records_out=1000, useful_seconds=2.5)
+    decision = ask(name, window(input_rate=500.0, operators={"split": slow, "count": count}), options=options)
+    assert decision.plan["split"] == split

@@ -118,7 +118,10 @@ def test_warm_up_windows_are_left_out_as_in_the_loop() -> None:
     assert observation.t == 10
 
 
-FIGURES = "latency_ms, parallelism, queue, records_from, records_in, records_out, useful_seconds, waiting_seconds"
+FIGURES = (
+    "instance_rates, latency_ms, parallelism, queue, records_from, records_in, records_out, useful_seconds, "
+    "waiting_seconds"
+)
 SPLIT = "samples/0/operators/split"
 REFUSED = [
     # numbers

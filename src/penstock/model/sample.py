@@ -56,6 +56,8 @@ class OperatorSample:
     records_in       records it processed
     records_out      records it emitted (a record sent to two children counts once)
     records_from     records it received from each parent
+    instance_rates   records that each instance processed per second of its own useful time, where instances are
+                     measured one by one
     useful_seconds   seconds spent on records: deserialisation, processing, serialisation
     waiting_seconds  seconds spent waiting for input or for room at the output
     queue            records waiting in front of it at the window's end
@@ -70,9 +72,12 @@ class OperatorSample:
     queue: float | None = None
     latency_ms: float | None = None
     records_from: Mapping[str, float] | None = None
+    instance_rates: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         check_whole("parallelism", self.parallelism, 1)
+        for rate in self.instance_rates or ():
+            check_required_number("instance_rates", rate)
         check_number("records_in", self.records_in)
         check_number("records_out", self.records_out)
         check_number("useful_seconds", self.useful_seconds)

@@ -63,7 +63,9 @@ class ConcurrentView:
             useful: float | None = sample.seconds * self._slots(rate)
         else:
             useful = self._useful_seconds(sample, batches)
-        operators = {name: replace(each, useful_seconds=useful) for name, each in sample.operators.items()}
+        operators = {
+            name: replace(each, useful_seconds=useful, instance_rates=None) for name, each in sample.operators.items()
+        }
         return replace(sample, operators=FrozenMap(operators))
 
     def _useful_seconds(self, sample: Sample, batches: Sequence[Batch]) -> float | None:

@@ -53,6 +53,7 @@ class EventLatencySearch:
     profile: Mapping[Configuration, float]
     refused: Collection[Configuration]
     uniform_samples: int
+    by_instance: bool = False
 
     def offline(self, profiler: Profiler, trials: int) -> Configuration:
         """Algorithm 3 against an offline profile, with at most `trials` runs beyond the bootstrap set.
@@ -107,7 +108,7 @@ class EventLatencySearch:
 
     @property
     def _rates(self) -> dict[str, TrueRates]:
-        return true_rates(self.observation)
+        return true_rates(self.observation, self.by_instance)
 
 
 def load_of_one(observation: Observation) -> dict[str, float]:

@@ -76,6 +76,9 @@ class AuTraScale(Policy):
     throughput_noise: float = option(0.05, "throughputs closer than this count as equal in the look-back", "ratio")
     max_iterations: int = option(30, "trials at one rate beyond the bootstrap set before it settles", "trials")
     nu: float = option(2.5, "smoothness of the Matern kernel: 1.5 or 2.5")
+    by_instance: bool = option(
+        False, "true rates as the mean of the instances' own, where they are measured one by one; else sum over sum"
+    )
     seed: int = option(0, "seed of the random candidates in spaces too large to list")
 
     library: RateLibrary = field(init=False, repr=False)
@@ -105,7 +108,9 @@ class AuTraScale(Policy):
         topology = observation.topology
         try:
             reading = read(observation)
-            recommended = throughput_parallelism(topology, true_rates(observation), input_rates(observation))
+            recommended = throughput_parallelism(
+                topology, true_rates(observation, self.by_instance), input_rates(observation)
+            )
         except MissingFigureError:
             return
         job = [[name, topology[name].min, topology.ceiling(name)] for name in topology.names]
@@ -170,7 +175,8 @@ class AuTraScale(Policy):
 
     def _figures(self, observation: Observation) -> dict[str, Any]:
         """The figures behind every decision. Raises MissingFigureError for the one that is missing."""
-        reading, rates, record = read(observation), true_rates(observation), self.library.current
+        reading, record = read(observation), self.library.current
+        rates = true_rates(observation, self.by_instance)
         figures: dict[str, Any] = {
             "true_processing_rate": {name: rate.processing for name, rate in rates.items()},
             "input_rate": input_rates(observation),

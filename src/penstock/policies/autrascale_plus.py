@@ -50,6 +50,9 @@ class AuTraScalePlus(AuTraScale):
     name: ClassVar[str] = "autrascale_plus"
     source: ClassVar[str] = "AuTraScale+ (TPDS 2024): equations 2 to 13, Algorithms 1 to 3"
 
+    by_instance: bool = option(
+        True, "true rates as the mean of the instances' own, where they are measured one by one; else sum over sum"
+    )
     c0: float = option(1.0, "weight of a new sample against an old one in the transferred deviation", "ratio")
     beta: float | None = option(
         None,
@@ -155,7 +158,12 @@ class AuTraScalePlus(AuTraScale):
         assert record.base is not None  # a drain begins in a steady state
         space = SearchSpace.above(record.base, observation.topology)
         return EventLatencySearch(
-            self._drain_search(space, backlog), observation, self.profile, self.refused, self.uniform_samples
+            self._drain_search(space, backlog),
+            observation,
+            self.profile,
+            self.refused,
+            self.uniform_samples,
+            self.by_instance,
         )
 
     def _drained_by(self, search: EventLatencySearch, steady: Configuration) -> Configuration:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import factorial
 from statistics import fmean
 
 import pytest
@@ -91,3 +92,12 @@ def test_what_autrascale_saves_is_counted_as_the_paper_counts_it(kind: str, prin
         for job in ("wordcount", "yahoo")
     )
     assert found == pytest.approx(printed, abs=5e-4)
+
+
+def test_in_32_bits_the_formula_of_m_m_k_gives_no_number_from_34_instances_on() -> None:
+    """Why the paper's DRS ends at 33 instances of so many operators: 33! is not 0 in 32 bits, 34! is."""
+    assert factorial(33) % 2**32 == 2**31
+    assert factorial(34) % 2**32 == 0
+    at_33 = [name for name, printed in PAPER.items() if 33 in printed[0]]
+    assert len(at_33) == 7
+    assert {name[2] for name in at_33} == {"DRS observed", "DRS true"}
