@@ -35,8 +35,9 @@ layers: $(INSTALLED)
 	$(BIN)/lint-imports
 
 pytest: $(INSTALLED) $(JAVA) $(TEST_TOOLS)
-	$(BIN)/pytest -m "not spark"
-	$(BIN)/pytest -m "spark and not cluster" -n 0
+	$(BIN)/pytest -m "not spark and not versions"
+	$(BIN)/pytest -m "spark and not cluster and not versions" -n 0
+	$(BIN)/pytest -m versions -k 4.3 -n 0
 
 test-cluster: $(INSTALLED) $(JAVA)
 	$(BIN)/pytest -m cluster -n 0

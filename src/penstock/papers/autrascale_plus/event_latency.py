@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from penstock.control.loop import Loop, Settings
+from penstock.control.assembly import Steering, assemble
+from penstock.control.loop import Loop
+from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Observation, Plan, ReasonCode, Slo
 from penstock.papers.autrascale.steady import base_at, configuration, plan_for, steady, taught, training_set
@@ -184,16 +187,12 @@ def _cluster(slo: Slo, seed: int) -> SimulatedCluster:
 
 
 def _loop(cluster: SimulatedCluster, slo: Slo, policy: AuTraScalePlus) -> Loop:
-    return Loop(
-        topology=cluster.job.topology,
-        slo=slo,
-        policy=policy,
-        monitor=cluster,
-        actuator=cluster,
-        store=MemoryStore(),
-        clock=cluster,
-        settings=Settings(interval_seconds=INTERVAL, policy_limit_seconds=None),
-    )
+    """Without guards, as the paper has none."""
+    steering = Steering(policy=policy, guards=only(), interval=timedelta(seconds=INTERVAL))
+    return assemble(
+        steering, topology=cluster.job.topology, slo=slo, monitor=cluster, actuator=cluster, clock=cluster,
+        store=MemoryStore(), execution=cluster.job.engine.execution, policy_limit_seconds=None,
+    )  # fmt: skip
 
 
 def _policy(method: str, seed: int) -> AuTraScalePlus:
