@@ -4,12 +4,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.dry_run import dry_run
+from penstock.spark.io.kafka_topic import kafka
 from penstock.spark.measure.accumulators import VALUES_IN_A_CALL, Gathered, Remembered, SumAccumulator
 from penstock.spark.measure.jvm_clock import nanoseconds, now
 from penstock.spark.measure.operator_meter import Inside
 from penstock.spark.measure.stamp import STAMP, stamped
 from penstock.spark.microbatch.creation import SAMPLED, TimesOfCreation
+from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.meter import TIMED, Meter, latency_of
+from penstock.spark.realtime.segment_query import SegmentQuery
+from penstock.spark.realtime.wiring import wire
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +42,20 @@ def test_operators_are_counted_and_timed_whether_they_select_filter_or_multiply(
     assert all(meter.latency().values())
     assert [meter.inside(name) for name in names] == [NOTHING] * 3
     assert (NOTHING.seconds_per_record, meter.latency()) == (None, {"event": None, "processing": None})
+
+
+def test_records_of_a_batch_that_was_stopped_are_not_taken_for_those_of_the_next(spark: SparkSession) -> None:
+    """Some of its tasks may have ended before it was stopped: their records come again."""
+    job = Pipeline("job", source=kafka("clicks", servers="here:9092"))
+    job.operator("some", lambda frame: frame.where("length(value) > 3"))
+    job.sink(kafka("counts", servers="here:9092"), after="some")
+    [wiring] = wire(job, dry_run(spark, job), "checkpoint")
+    query = SegmentQuery(spark, job, wiring, 1.0, metering=True)
+    assert query._meter is not None
+    run(query._meter.around("some", lambda frame: frame.where("id < 7"), numbers(spark, 100), last=True))
+    query.rewind(0)
+    run(query._meter.around("some", lambda frame: frame.where("id < 2"), numbers(spark, 100), last=True))
+    assert (query._meter.inside("some") or NOTHING).records_out == 2
 
 
 def test_of_several_records_made_of_one_the_first_is_timed(spark: SparkSession) -> None:

@@ -110,27 +110,6 @@ def test_every_record_arrives_through_random_changes_of_every_operator(
     assert engine.duplicates == seen.total() - len(seen)
 
 
-def test_tasks_that_end_in_a_batch_that_is_cut_short_have_finished_nothing(
-    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
-) -> None:
-    """Of two instances one has nearly all records, those of user 0: the other one ends before the batch is stopped."""
-    source, sink = new_topic(), new_topic()
-    job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
-    user = F.expr("int(int(value) % 40 div 39 * 2)")  # 0 and 2 go to different ones of two instances
-    read = job.operator("read", lambda frame: as_text(frame).withColumn("user", user))
-    slow = job.operator("slow", takes(20), after=read, key="user")
-    job.sink(kafka(sink.name, servers=sink.broker.servers), after=slow)
-    records = 1_000
-    with running(spark, job, checkpoint, batch_seconds=0.5, read=1, slow=2) as engine:
-        source.send(*(b"%d" % i for i in range(records)))
-        until(lambda: len(sink.read()) > records / 20)
-        engine.apply(Plan({"read": 1, "slow": 3}))
-        assert engine.changes[-1].cut_short == ("slow",)
-        until(lambda: len(set(sink.read())) == records)
-    until(lambda: Offsets(sink.broker.servers).ends([sink.name]) == {sink.name: len(sink.read())})
-    assert engine.duplicates == len(sink.seen) - records > 0
-
-
 def test_an_overload_is_seen_while_its_batch_still_runs(
     spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
 ) -> None:
