@@ -53,7 +53,7 @@ def test_the_demo_runs_to_its_end_and_leaves_a_report(engine: str, demos: dict[s
     assert "Traceback" not in demo.err
 
     result = json.loads((demo.folder / "result.json").read_text(encoding="utf-8"))
-    assert (result["policy"], result["workload"]) == ("ds2", "clicks")
+    assert (result["policy"], result["workload"]) == ("predictive", "clicks")
     assert result["lost_records"] is None  # nobody counts them in a live run
     said, fixed = " ".join(demo.out.split()), result["fixed_plan"]  # it has really run, for as long
     assert "slot-seconds than the fixed plan (nominal: slots of the plan, times seconds)" in said
