@@ -12,8 +12,8 @@ from penstock.model import Plan, Slo, Topology
 from penstock.performance.grouping import send_each
 from penstock.simulator.arrays import BALANCED, SHUFFLE
 from penstock.simulator.cluster import SimulatedCluster
-from penstock.simulator.concurrent import _balance, _route
 from penstock.simulator.job import Behaviour, Engine, Grouping, Job, Overflow
+from penstock.simulator.routing import balance, route
 
 queues = st.lists(st.integers(0, 40), min_size=1, max_size=7)
 
@@ -24,7 +24,7 @@ def test_balanced_records_go_to_the_shortest_queues(queue: list[int], count: int
     for _ in range(count):
         one_by_one[one_by_one.index(min(one_by_one))] += 1
     routed = np.array(queue, dtype=np.int64)
-    _route(routed, count, BALANCED, np.ones(len(queue)), turn % len(queue))
+    route(routed, count, BALANCED, np.ones(len(queue)), turn % len(queue))
     assert sorted(routed.tolist()) == sorted(one_by_one)
 
 
@@ -40,7 +40,7 @@ def test_records_grouped_by_utilisation_go_where_algorithm_1_sends_them(
     waiting = np.array(data.draw(st.lists(st.integers(0, 99), min_size=k, max_size=k)), dtype=np.int64)
     sent, _ = send_each(utilised / full, 1.0 / full, count, turn % k)
     queue, given_then = waiting.copy(), utilised.copy()
-    _balance(queue, given_then, count, full, turn % k)
+    balance(queue, given_then, count, full, turn % k)
     assert queue.sum() == waiting.sum() + count
     room = int((full - utilised).sum())
     assert given_then.sum() == utilised.sum() + min(count, room)
@@ -67,7 +67,7 @@ def test_utilisation_is_counted_anew_in_every_interval() -> None:
 @given(queue=queues, count=st.integers(1, 120), turn=st.integers(0, 6))
 def test_shuffled_records_go_round_whoever_is_behind(queue: list[int], count: int, turn: int) -> None:
     routed = np.array(queue, dtype=np.int64)
-    _route(routed, count, SHUFFLE, np.ones(len(queue)), turn % len(queue))
+    route(routed, count, SHUFFLE, np.ones(len(queue)), turn % len(queue))
     received = routed - np.array(queue)
     assert received.sum() == count
     assert received.max() - received.min() <= 1

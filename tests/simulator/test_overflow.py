@@ -63,7 +63,7 @@ def test_unbounded_queues_grow_until_records_time_out_and_come_again() -> None:
     assert came is not None
     assert queue(sample, "work") == pytest.approx(30.0 * came["read"] / 60.0, rel=0.1)  # all that came in half a minute
     assert mean(sample.processing_latency_ms) == pytest.approx(30e3, rel=0.02)
-    assert cluster.total.dropped.sum() == cluster.total.replayed[0] + cluster.state.replays.sum() > 0
+    assert cluster.total.dropped.sum() == cluster.total.replayed[0] + cluster.waiting.replays.sum() > 0
     # What is sent again comes on top: a job that is too small never catches up by itself.
     read = sample.operators["read"].records_in
     assert read is not None

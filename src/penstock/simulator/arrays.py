@@ -89,15 +89,6 @@ class State(NamedTuple):
     wait: Annotated[Floats, "n"]  # mean stochastic wait, seconds
     age: Annotated[Floats, "n", 3]  # mean age on arrival, seconds: inside the job, its random part, in the source
     owed: Annotated[Floats, "r"]  # part of a record still to be replayed
-    replays: Annotated[Ints, "r"]  # records that failed in the last step, which the source sends again in the next one
-    entry: Annotated[Ints, 1]  # the entry of the present step where something is kept by step
-    arrived: Annotated[Ints, "n", "m"]  # records that ever came to each instance, where records may time out
-    arrived_by: Annotated[Ints, "n", "m", "l"]  # the same at the end of each of the last steps
-    entered: Annotated[Floats, "n", "l"]  # when the records that came in each of these steps entered the job
-    late: Annotated[Ints, "n"]  # the newest entry whose records are late by now, those before it included
-    given: Annotated[Ints, "n", "m"]  # utilisation in records: processed in the last interval, and given in this one
-    worked: Annotated[Ints, "n", "m"]  # records that each instance processed in this interval
-    interval: Annotated[Floats, 1]  # seconds of this interval that have passed
     backlog: Annotated[Ints, "r"]  # records in the source
     cohort_count: Annotated[Ints, "r", COHORTS]  # the backlog by age, oldest at cohort_first
     cohort_time: Annotated[Floats, "r", COHORTS]  # mean creation time
@@ -106,6 +97,24 @@ class State(NamedTuple):
     batch: Annotated[Floats, BATCH]  # the micro-batch under way: see `sequential`
     finished: Annotated[Floats, FINISHED]  # the micro-batch that ended last: see `sequential`
     noise: Annotated[Floats, "n"]  # log of the present factor on service times
+
+
+class Waiting(NamedTuple):
+    """When the records that wait came, where records may time out; and whose turn it is, by utilisation.
+
+    It is apart from the state since most jobs need none of it, and every call of the inner loop hands on all arrays.
+    """
+
+    replays: Annotated[Ints, "r"]  # records that failed in the last step, which the source sends again in the next one
+    entry: Annotated[Ints, 1]  # the entry of the present step where something is kept by step
+    queued: Annotated[Ints, "n", "m"]  # records in front of each instance when the step began
+    arrived: Annotated[Ints, "n", "m"]  # records that ever came to each instance, where records may time out
+    arrived_by: Annotated[Ints, "n", "m", "l"]  # the same at the end of each of the last steps
+    entered: Annotated[Floats, "n", "l"]  # when the records that came in each of these steps entered the job
+    late: Annotated[Ints, "n"]  # the newest entry whose records are late by now, those before it included
+    given: Annotated[Ints, "n", "m"]  # utilisation in records: processed in the last interval, and given in this one
+    worked: Annotated[Ints, "n", "m"]  # records that each instance processed in this interval
+    interval: Annotated[Floats, 1]  # seconds of this interval that have passed
 
 
 class Scratch(NamedTuple):
@@ -120,7 +129,7 @@ class Scratch(NamedTuple):
     ages: Annotated[Floats, "n", 3]  # sums of which State.age holds the means
     runnable: Annotated[Floats, "w"]  # cores asked for
     pushed: Annotated[Ints, "r"]  # records of this step that are in the source already
-    before: Annotated[Ints, "m"]  # what an instance had before it was given records, or processed them
+    finished: Annotated[Ints, "n", "m"]  # records that an instance finished
     failed: Annotated[Floats, "n"]  # source records that timed out here or further down in this step
 
 
@@ -149,6 +158,7 @@ class Arrays(NamedTuple):
     network: Network
     layout: Layout
     state: State
+    waiting: Waiting
     tally: Tally
     scratch: Scratch
 

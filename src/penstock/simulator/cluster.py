@@ -17,6 +17,7 @@ from penstock.simulator.arrays import (
     Scratch,
     State,
     Tally,
+    Waiting,
     add,
     clear,
     layout_of,
@@ -83,6 +84,7 @@ class SimulatedCluster:
         most = self._layout.weight.shape[1]
         self.state = zeros(State, self._network, most, step_seconds)
         self.state.speed.fill(1.0)
+        self.waiting = zeros(Waiting, self._network, most, step_seconds)
         self._scratch = zeros(Scratch, self._network, most)
         for root in range(len(self._network.root) if backlog else 0):
             push(self.state, root, backlog, 0.0)
@@ -185,7 +187,7 @@ class SimulatedCluster:
         sigma = self.job.engine.noise * np.sqrt(2.0 * min(1.0, self.step_seconds / 60.0))
         shape = (steps, len(self._network.service))
         noise = sigma * self._random.standard_normal(shape) if sigma else np.zeros(shape)
-        arrays = Arrays(self._network, self._layout, self.state, self._window, self._scratch)
+        arrays = Arrays(self._network, self._layout, self.state, self.waiting, self._window, self._scratch)
         self._run(arrays, began, self.step_seconds, self._down_until, self._arrivals(steps), noise, self._targets)
         self._steps += steps
         self._t = self._steps * self.step_seconds
@@ -257,10 +259,10 @@ class SimulatedCluster:
     def _hand_over(self) -> None:
         """Give the queues to the new instances. After a restart all records are shared evenly. In a live change old
         instances keep their queues, and only the orphaned records of removed instances are shared."""
-        state = self.state
+        arrived, arrived_by = self.waiting.arrived, self.waiting.arrived_by
         for i, k in enumerate(self._layout.parallelism.tolist()):
-            queue = state.queue[i]
-            older = self._waiting_since(i)
+            queue = self.state.queue[i]
+            older = np.maximum(0, queue[:, None] - (arrived[i][:, None] - arrived_by[i]))  # came up to each step
             orphaned = slice(k if self.change is Change.LIVE else 0, None)
             waiting, waiting_older = int(queue[orphaned].sum()), older[orphaned].sum(axis=0)
             queue[orphaned] = 0
@@ -268,16 +270,10 @@ class SimulatedCluster:
             queue[:k] += waiting // k
             queue[: waiting % k] += 1
             older[:k] += waiting_older // k  # of an odd one, the last instance knows no age but the newest
-            state.arrived_by[i] = (state.arrived[i] - queue)[:, None] + older
-            state.credit[i].fill(0.0)
-            state.given[i, k:] = 0
-            state.worked[i, k:] = 0
-
-    def _waiting_since(self, i: int) -> Ints:
-        """How many records that came up to each of the last steps still wait in front of each instance."""
-        later = self.state.arrived[i][:, None] - self.state.arrived_by[i]
-        waiting: Ints = np.maximum(0, self.state.queue[i][:, None] - later)
-        return waiting
+            arrived_by[i] = (arrived[i] - queue)[:, None] + older
+            self.state.credit[i].fill(0.0)
+            self.waiting.given[i, k:] = 0
+            self.waiting.worked[i, k:] = 0
 
     @property
     def leaf_visits(self) -> float:

@@ -30,10 +30,13 @@ from penstock.simulator.arrays import (
     Scratch,
     State,
     Tally,
+    Waiting,
 )
 from penstock.simulator.backlog import pop, push
 from penstock.simulator.compiled import compiled, total
+from penstock.simulator.expiry import begin_step, expire, note
 from penstock.simulator.latency import count_latency
+from penstock.simulator.routing import balance, route
 
 UNLIMITED = 1 << 60
 NEARLY_FULL = 0.995  # beyond this utilisation the queue of the steps counts, not the steady state
@@ -44,14 +47,14 @@ _erlang_b = compiled(queueing.erlang_b)
 @compiled
 def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, noise: Floats, targets: Floats) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no record moves before `down_until`."""
-    network, layout, state, tally, scratch = arrays
+    network, layout, state, waiting, tally, scratch = arrays
     keeps = network.timeout < np.inf or network.grouping_seconds > 0.0  # a call costs, as it hands on all arrays
     loses = network.overflow == DROP or network.timeout < np.inf
     for step in range(len(arrivals)):
         now = t + step * dt
         offered = 0
         if keeps:
-            _begin_step(network, state, tally, now, dt)
+            begin_step(network, layout, state, waiting, tally, now, dt)
         for root in range(len(network.root)):
             push(state, root, arrivals[step, root], now + dt / 2)
             tally.offered[root] += arrivals[step, root]
@@ -60,42 +63,17 @@ def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, 
         if now >= down_until:
             _measure_capacity(network, layout, state, scratch, dt, noise[step])
             _allow(network, layout, state, scratch)
-            left, late = _flow(network, layout, state, tally, scratch, now + dt, dt, targets)
+            left, late = _flow(network, layout, state, waiting, tally, scratch, now + dt, dt, targets)
             _share_cores(network, layout, state, scratch, dt)
+            if keeps:
+                note(network, layout, state, waiting, scratch, now + dt / 2)
             if loses:
-                _expire(network, layout, state, tally, scratch, now + dt)
+                expire(network, layout, state, waiting, tally, scratch, now + dt)
         behind = total(state.backlog) > targets[2] * offered / dt
         tally.seconds[0] += dt
         tally.seconds[1] += dt if late or behind else 0.0
         tally.seconds[2] += abs(offered - left)
         tally.seconds[3] += offered
-
-
-@compiled
-def _begin_step(network: Network, state: State, tally: Tally, now: float, dt: float) -> None:
-    """Replay what failed, and turn to the next entry of what is kept by step and the next interval of grouping."""
-    if network.timeout < np.inf:
-        for root in range(len(network.root)):
-            push(state, root, state.replays[root], now - network.timeout)
-            tally.replayed[0] += state.replays[root]
-            state.replays[root] = 0
-        last, entries = state.entry[0], state.entered.shape[1]
-        entry = (last + 1) % entries
-        state.entry[0] = entry
-        for i in range(len(network.service)):
-            state.entered[i, entry] = state.entered[i, last]
-            for j in range(state.arrived.shape[1]):
-                state.arrived_by[i, j, entry] = state.arrived[i, j]
-            if state.late[i] == entry:  # the oldest that is kept comes next, and is late by its age alone
-                state.late[i] = (entry + 1) % entries
-    if network.grouping_seconds > 0.0:
-        if state.interval[0] >= network.grouping_seconds - dt / 2:
-            for i in range(len(network.service)):
-                for j in range(state.given.shape[1]):
-                    state.given[i, j] = state.worked[i, j]
-                    state.worked[i, j] = 0
-            state.interval[0] = 0.0
-        state.interval[0] += dt
 
 
 @compiled
@@ -168,6 +146,7 @@ def _flow(
     network: Network,
     layout: Layout,
     state: State,
+    waiting: Waiting,
     tally: Tally,
     scratch: Scratch,
     now: float,
@@ -187,8 +166,7 @@ def _flow(
     busy_seconds, sojourns = tally.busy, tally.sojourn
     totals, processing, event = tally.left, tally.processing, tally.event
     parallelism, weight, remote = layout.parallelism, layout.weight, layout.remote
-    before, entry = scratch.before, state.entry[0]
-    expires = network.timeout < np.inf and overflow != BACK_PRESSURE
+    finished, timeout = scratch.finished, np.inf if overflow == BACK_PRESSURE else network.timeout
     incoming[:] = 0
     ages[:] = 0.0
     left, late = 0.0, False
@@ -205,33 +183,20 @@ def _flow(
         if incoming[i] > 0:
             for part in range(3):
                 age[i, part] = ages[i, part] / incoming[i]
-            if expires:
-                _copy(queue[i, :k], before)
             if grouping[i] == UTILISATION:
                 full = int(network.grouping_seconds / service[i])
-                turn[i] = _balance(queue[i, :k], state.given[i, :k], incoming[i], full, turn[i])
+                turn[i] = balance(queue[i, :k], waiting.given[i, :k], incoming[i], full, turn[i])
             else:
-                turn[i] = _route(queue[i, :k], incoming[i], grouping[i], weight[i], turn[i])
+                turn[i] = route(queue[i, :k], incoming[i], grouping[i], weight[i], turn[i])
             received[i] += incoming[i]
-            if expires:
-                state.entered[i, entry] = now - dt / 2 - age[i, 0]
-                for j in range(k):
-                    state.arrived[i, j] += queue[i, j] - before[j]
-                    state.arrived_by[i, j, entry] = state.arrived[i, j]
         room = UNLIMITED
         for edge in range(first_out[i], first_out[i + 1]):
             if selectivity[edge] > 0.0:
                 child = edge_child[edge]
                 claim = _claim(edge, into[first_in[child] : first_in[child + 1]], parent, flow, i)
                 room = min(room, _passing(allowance[child], claim, selectivity[edge]))
-        if grouping[i] == UTILISATION:
-            _copy(queue[i, :k], before)
-        done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], room, dt)
-        if grouping[i] == UTILISATION:
-            for j in range(k):
-                state.worked[i, j] += before[j] - queue[i, j]
-        if expires:
-            queued = min(queued, max(0.0, network.timeout - age[i, 0]))  # who waits longer fails
+        done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], finished[i], room, dt)
+        queued = min(queued, max(0.0, timeout - age[i, 0]))  # who waits longer fails
         for j in range(k):
             busy_seconds[i] += busy[i, j]
         processed[i] += done
@@ -274,88 +239,8 @@ def _flow(
 
 
 @compiled
-def _copy(values: Ints, to: Ints) -> None:
-    for j in range(len(values)):
-        to[j] = values[j]
-
-
-@compiled
-def _route(queue: Ints, count: int, grouping: int, weight: Floats, turn: int) -> int:
-    """Give records to the instances of an operator; returns the instance that gets the next odd one."""
-    k = len(queue)
-    if k == 1:
-        queue[0] += count
-        return 0
-    if grouping == BALANCED:
-        return _fill(queue, count, turn)
-    given = 0
-    for j in range(k):
-        part = int(count * (weight[j] if grouping == KEYED else 1.0 / k))
-        queue[j] += part
-        given += part
-    for odd in range(count - given):
-        queue[(turn + odd) % k] += 1
-    return (turn + count - given) % k
-
-
-@compiled
-def _balance(queue: Ints, given: Ints, count: int, full: int, turn: int) -> int:
-    """Give each record to the least utilised instance: PSPS's Algorithm 1 for all records of a step together.
-
-    `given` is their utilisation in records, and `full` what is 1. Once all are full they take turns.
-    """
-    k = len(queue)
-    room = 0
-    for j in range(k):
-        room += max(0, full - given[j])
-        queue[j] -= given[j]  # for now, so that what is added to the one can be told for the other
-    first = min(count, room)
-    if first > 0:
-        turn = _fill(given, first, turn)
-    rest = count - first
-    for j in range(k):
-        queue[j] += given[j] + rest // k
-    for odd in range(rest % k):
-        queue[(turn + odd) % k] += 1
-    return (turn + rest % k) % k
-
-
-@compiled
-def _fill(queue: Ints, count: int, turn: int) -> int:
-    """Give each record to the instance with the shortest queue.
-
-    The shortest queues end at one level, like water over an uneven floor; longer ones are unchanged.
-    """
-    k = len(queue)
-    level = (total(queue) + count) / k
-    while True:
-        wet, floor = 0, 0
-        for j in range(k):
-            if queue[j] < level:
-                wet += 1
-                floor += queue[j]
-        lower = (floor + count) / wet
-        if lower >= level:
-            break
-        level = lower
-    whole, given = int(level), 0
-    for j in range(k):
-        if queue[j] < whole:
-            given += whole - queue[j]
-            queue[j] = whole
-    odd, next_turn = count - given, turn
-    for step in range(k):
-        j = (turn + step) % k
-        if odd > 0 and queue[j] == whole:
-            queue[j] += 1
-            odd -= 1
-            next_turn = (j + 1) % k
-    return next_turn
-
-
-@compiled
 def _process(
-    queue: Ints, capacity: Ints, credit: Floats, seconds: Floats, busy: Floats, room: int, dt: float
+    queue: Ints, capacity: Ints, credit: Floats, seconds: Floats, busy: Floats, finished: Ints, room: int, dt: float
 ) -> tuple[int, float]:
     """Process records from the queues of an operator; returns how many, and their mean seconds in the queue."""
     k = len(queue)
@@ -369,6 +254,7 @@ def _process(
         if allowed < able:  # children are full: all instances get the same part, the last one the odd records
             want = min(want, allowed - done if j == k - 1 else int(want * (allowed / able)))
         queue[j] -= want
+        finished[j] = want
         done += want
         if queue[j] == 0:
             credit[j] = 0.0  # unused capacity is not carried over
@@ -425,53 +311,3 @@ def _share_cores(network: Network, layout: Layout, state: State, scratch: Scratc
     for w in range(len(runnable)):
         fair = min(1.0, network.cores[w] / runnable[w]) if runnable[w] > 0.0 else 1.0
         speed[w] = 0.5 * (speed[w] + fair)  # half of the old value damps oscillations between workers
-
-
-@compiled
-def _expire(network: Network, layout: Layout, state: State, tally: Tally, scratch: Scratch, now: float) -> None:
-    """Remove records that have been in the job for longer than the time-out, and records that do not fit."""
-    if network.overflow == BACK_PRESSURE:
-        return
-    queue, failed = state.queue, scratch.failed
-    failed[:] = 0.0
-    for i in range(len(network.service) - 1, -1, -1):
-        lost = 0
-        if network.timeout < np.inf:
-            lost += _remove_late(state, i, layout.parallelism[i], now - network.timeout)
-        if network.overflow == DROP:
-            for j in range(layout.parallelism[i]):
-                surplus = max(0, queue[i, j] - int(network.queue_records))
-                queue[i, j] -= surplus
-                state.arrived[i, j] -= surplus  # what does not fit is what came last
-                lost += surplus
-        tally.dropped[i] += lost
-        failed[i] += lost / max(network.home_visits[i], 1e-12)
-        if network.home[i] >= 0:  # branches lose parts of the same records: their source replays a record once
-            failed[network.home[i]] = max(failed[network.home[i]], failed[i])
-    if network.overflow == REPLAY:
-        for root in range(len(network.root)):
-            exact = state.owed[root] + failed[network.root[root]]
-            state.replays[root] = int(exact)
-            state.owed[root] = exact - state.replays[root]
-
-
-@compiled
-def _remove_late(state: State, i: int, k: int, since: float) -> int:
-    """Remove the records of an operator that entered the job before `since`; returns how many.
-
-    Queues are first in, first out. So of the records that came up to some step, those still wait for which there is no
-    room among the ones that came later.
-    """
-    entries, now, late = state.entered.shape[1], state.entry[0], state.late[i]
-    while late != now and state.entered[i, (late + 1) % entries] < since:
-        late = (late + 1) % entries
-    state.late[i] = late
-    if state.entered[i, late] >= since:
-        return 0
-    lost = 0
-    for j in range(k):
-        later = state.arrived[i, j] - state.arrived_by[i, j, late]
-        too_late = max(0, min(state.queue[i, j], state.queue[i, j] - later))
-        state.queue[i, j] -= too_late
-        lost += too_late
-    return lost

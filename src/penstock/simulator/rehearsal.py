@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.load.trace import Trace
 from penstock.model import Execution, Plan, Slo
-from penstock.simulator.arrays import Ints, Layout, State
+from penstock.simulator.arrays import Ints, Layout, State, Waiting
 from penstock.simulator.cluster import SimulatedCluster
 from penstock.simulator.conditions import Conditions
 from penstock.simulator.executors import ExecutorPool
@@ -34,6 +34,7 @@ class Moment:
     waiting: tuple[float, Plan] | None
     pool: ExecutorPool | None
     state: State
+    waiting_since: Waiting
 
     @property
     def waiting_records(self) -> float:
@@ -69,14 +70,15 @@ class Rehearsal(SimulatedCluster):
             for name, values in self.state._asdict().items()
         )  # fmt: skip
         pool = copy(self._pool)
-        return Moment(self._steps, self._down_until, self._plan, self._layout, self._next, pool, State(*copied))
+        waits: Waiting = Waiting._make(values.copy() for values in self.waiting)
+        return Moment(self._steps, self._down_until, self._plan, self._layout, self._next, pool, State(*copied), waits)
 
     def go_back(self, to: Moment) -> None:
         self._steps, self._down_until = to.steps, to.down_until
         self._plan, self._layout, self._next, self._pool = to.plan, to.layout, to.waiting, copy(to.pool)
         self._t = to.steps * self.step_seconds
         self.supply.clear()
-        for here, there in zip(self.state, to.state, strict=True):
+        for here, there in zip((*self.state, *self.waiting), (*to.state, *to.waiting_since), strict=True):
             if here is not there:
                 np.copyto(here, there)
 

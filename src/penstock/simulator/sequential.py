@@ -24,7 +24,7 @@ SLICES = 20  # records of one batch were created evenly over an interval: they a
 @compiled
 def run(arrays: Arrays, t: float, dt: float, down_until: float, arrivals: Ints, noise: Floats, targets: Floats) -> None:
     """Simulate `len(arrivals)` steps of `dt` seconds from time `t` on; no batch starts before `down_until`."""
-    network, layout, state, tally, scratch = arrays
+    network, layout, state, _, tally, scratch = arrays
     batch = state.batch
     pushed = scratch.pushed
     for step in range(len(arrivals)):
