@@ -19,7 +19,7 @@ from penstock.testbed.feeder import Feeder
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
-SECONDS, PEAK, SERVICE_MS = 360, 150, 3
+SECONDS, PEAK, SERVICE_MS = 210, 500, 3
 
 
 def write(folder: Path) -> None:
@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
             clicks = reader.option("subscribe", "clicks").option("startingOffsets", "latest").load()
             slow = f"reflect('java.lang.Thread', 'sleep', cast({SERVICE_MS} + length(value) * 0 as bigint)) is not null"
             writer = clicks.where(slow).writeStream.format("noop").queryName("clicks")
-            query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="10 seconds").start()
+            query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="5 seconds").start()
             with Feeder(source, "clicks", broker.servers):
                 query.awaitTermination(SECONDS)
             query.stop()
