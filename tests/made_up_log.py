@@ -137,3 +137,22 @@ def _offset(records: int) -> str:
 def daily(peak: float) -> Callable[[float], float]:
     """A day that is quiet at its beginning and has its peak after twelve hours."""
     return lambda t: peak * (0.2 + 0.8 * (1 - math.cos(2 * math.pi * t / 86_400)) / 2)
+
+
+def two_peaks(t: float) -> float:
+    """A day with a peak at noon and a higher one in the evening, after a quiet night."""
+    hour = t / 3600 % 24
+    return 1500 + 9000 * math.exp(-(((hour - 12.5) / 2) ** 2)) + 14_000 * math.exp(-(((hour - 20) / 1.6) ** 2))
+
+
+EXAMPLE = MadeUpJob(rate=two_peaks, seconds=31 * 3600, trigger=15.0, executors=5, cores=4, tasks=96, fixed=1.5)
+"""The log in `examples/event-log`: run this file to write it again."""
+
+if __name__ == "__main__":
+    import pyarrow as pa
+
+    folder = Path(__file__).parent.parent / "examples" / "event-log"
+    folder.mkdir(parents=True, exist_ok=True)
+    with pa.CompressedOutputStream(str(folder / "app-1.zstd"), "zstd") as file:
+        for made_up in EXAMPLE.events():
+            file.write(json.dumps(made_up, separators=(",", ":")).encode() + b"\n")

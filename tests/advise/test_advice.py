@@ -87,6 +87,13 @@ def test_a_job_that_falls_behind_is_told_to_grow(tmp_path: Path) -> None:
     assert "more core-hours" in headline(advice)
 
 
+def test_a_job_of_the_right_size_is_told_so(large: QueryAdvice) -> None:
+    assert large.recommended is not None
+    name, outcome = large.recommended
+    right = replace(large, ran=outcome, policies={name: replace(outcome, core_hours=1.2 * outcome.core_hours)})
+    assert "would have saved nothing" in headline(right)
+
+
 def test_more_executors_than_tasks_are_of_no_use(tmp_path: Path) -> None:
     """Four tasks on 32 slots: one executor of four has room for all of them, whatever the load."""
     job = MadeUpJob(rate=lambda t: 2000.0, seconds=6 * 3600, executors=8, cores=4, tasks=4)

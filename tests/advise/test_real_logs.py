@@ -13,6 +13,7 @@ from advise_logs import KINDS, LOGS, VERSIONS, named
 from penstock.advise.history import read_history
 from penstock.advise.lines import lines
 from penstock.advise.log_files import EventLog
+from penstock.advise.query_history import WARM_UP
 from penstock.model import Slo
 
 SLO = Slo(event_latency="30 s")
@@ -65,7 +66,7 @@ def test_the_sums_of_stages_are_those_of_their_tasks(log: Path) -> None:
         query = ended.get(run_of.get(event["Stage ID"], ("", "")))
         batch = run_of.get(event["Stage ID"], ("", "0"))[1]
         metrics = event.get("Task Metrics")
-        if query is not None and batch != "0" and metrics is not None:
+        if query is not None and int(batch) >= WARM_UP and metrics is not None:
             waited = metrics["Shuffle Read Metrics"]["Fetch Wait Time"]
             held[query] += (metrics["Executor Run Time"] + metrics["Executor Deserialize Time"] - waited) / 1e3
     history = read_history(EventLog(log), SLO)

@@ -39,7 +39,7 @@ DECISIONS, MOST_DECISIONS, OF_THE_ORACLE = 1000, 4000, 300
 QUICKEST, QUICK, SLOWEST = 10.0, 30.0, 300.0
 """Seconds from one decision to the next: for a log of less than an hour, of hours, of a week."""
 
-LEAST_DECISIONS = 10
+LEAST_DECISIONS = 8
 """In a log that is shorter than so many intervals no policy gets to act."""
 
 OF_TRIGGERS = 3

@@ -49,7 +49,7 @@ class CoreTime:
         if t > self._t:
             assert self._series is not None
             self._core_seconds += self.cores * (t - self._t)
-            self._executor_seconds += len(self._alive) * (t - self._t)
+            self._executor_seconds += self.executors * (t - self._t)
             self._series.add(self._t, t, self.cores * (t - self._t))
             self._t = t
         return self._core_seconds, self._executor_seconds

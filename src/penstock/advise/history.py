@@ -9,7 +9,7 @@ from penstock.advise import events as e
 from penstock.advise.core_time import CoreTime
 from penstock.advise.knowledge import Learner
 from penstock.advise.log_files import EventLog
-from penstock.advise.query_history import QueryHistory
+from penstock.advise.query_history import Cluster, QueryHistory
 from penstock.model import Slo
 from penstock.spark.measure.stages import Stage
 
@@ -117,8 +117,8 @@ class History:
         if not event.ran:
             query.idle(progress.end)
             return
-        core_time = self.core_time.until(progress.end)
-        query.add(progress, stages, self.slots, self.core_time.executors, core_time)
+        paid = self.core_time.until(progress.end)
+        query.add(progress, stages, Cluster(self.core_time.cores, self.slots, self.core_time.executors, *paid))
 
 
 def read_history(

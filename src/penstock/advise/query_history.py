@@ -19,6 +19,10 @@ from penstock.performance.learnt_cost import LearntCost
 from penstock.spark.measure.progress import BatchProgress
 from penstock.spark.measure.stages import Stage
 
+WARM_UP = 2
+"""Batches that say nothing of the others: the first loads classes and takes what had waited before it, and the second
+takes what came meanwhile. The history of a query begins with the start of the last of them."""
+
 WAITED = 0.9
 """A batch that fills less than this part of the time to the next one waited for its trigger, or for records."""
 
@@ -28,6 +32,21 @@ LEARNT_TOGETHER = 20
 
 BINS_PER_E_FOLD = 20
 SLICES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What an application has at a moment, and what it has had until then.
+
+    cores, slots, executors         that there are
+    core_seconds, executor_seconds  since the application began
+    """
+
+    cores: int
+    slots: int
+    executors: int
+    core_seconds: float
+    executor_seconds: float
 
 
 @dataclass
@@ -82,7 +101,8 @@ class QueryHistory:
         self._waited: deque[bool] = deque(maxlen=REMEMBERED)
         self._stretch = [0.0, 0.0]  # seconds of stages times slots that shared them, and held seconds
         self._unlearnt: list[Batch] = []
-        self._first: BatchProgress | None = None
+        self._warm_up = 0  # batches
+        self.begin = 0.0  # Unix seconds
         self._last: BatchProgress | None = None
         self._looked = (0.0, 0.0)  # when a batch last looked at its source, and the lag that it left there
         self.arrived: Series | None = None
@@ -95,20 +115,18 @@ class QueryHistory:
         self,
         progress: BatchProgress,
         stages: Sequence[Stage],
-        slots: int,
-        executors: int,
-        core_time: tuple[float, float],
+        cluster: Cluster,
     ) -> None:
-        """Take in a batch that has ended, with what the application has and its core time up to now."""
+        """Take in a batch that has ended, with what the application has then."""
         batch = batch_of(progress, stages) if stages else None
         if self.learner is not None:
-            self.learner.add(progress, batch, slots, executors)
-        self.core_seconds = core_time[0] - self._cores_before[0]
-        self.executor_seconds = core_time[1] - self._cores_before[1]
-        self.task_seconds += sum(stage.held_seconds for stage in stages)
-        if self._first is None or self._last is None:
-            self._begin(progress, core_time)
+            self.learner.add(progress, batch, cluster.slots, cluster.executors)
+        if self._warm_up < WARM_UP or self._last is None:
+            self._begin(progress, cluster)
             return
+        self.core_seconds = cluster.core_seconds - self._cores_before[0]
+        self.executor_seconds = cluster.executor_seconds - self._cores_before[1]
+        self.task_seconds += sum(stage.held_seconds for stage in stages)
         self.batches += 1
         self.records += progress.records
         self.batch_seconds += progress.seconds
@@ -116,7 +134,7 @@ class QueryHistory:
         self._load(progress)
         self._pace(progress, self._last)
         if batch is not None and progress.records > 0:
-            self._learn(progress, batch, stages, slots)
+            self._learn(progress, batch, stages, cluster.slots)
         self._last = progress
         self.sources_without_lag = progress.sources_without_lag
 
@@ -132,14 +150,16 @@ class QueryHistory:
             self.cost.learn(self._unlearnt, self._last.end)
             self._unlearnt = []
 
-    def _begin(self, first: BatchProgress, core_time: tuple[float, float]) -> None:
-        """The first batch takes what waited before the query began, and loads classes: it says nothing of others."""
-        self._first = self._last = first
-        self._cores_before = core_time
-        self.core_seconds = self.executor_seconds = self.task_seconds = 0.0
-        self._looked = (first.start, first.lag or 0.0)
-        self.sources_without_lag = first.sources_without_lag
-        self.arrived, self.latency_seconds, self.batch_time = (Series(first.start) for _ in range(3))
+    def _begin(self, batch: BatchProgress, cluster: Cluster) -> None:
+        """Begin with the start of a batch: what came before it is not counted, and neither is the batch itself."""
+        self._warm_up += 1
+        self._last = batch
+        self.begin = batch.start
+        before = cluster.core_seconds - cluster.cores * batch.seconds
+        self._cores_before = (before, cluster.executor_seconds - cluster.executors * batch.seconds)
+        self._looked = (batch.start, batch.lag or 0.0)
+        self.sources_without_lag = batch.sources_without_lag
+        self.arrived, self.latency_seconds, self.batch_time = (Series(batch.start) for _ in range(3))
 
     def _load(self, progress: BatchProgress) -> None:
         assert self._last is not None
@@ -188,19 +208,14 @@ class QueryHistory:
     # What it came to -------------------------------------------------------------------------------------------------
 
     @property
-    def begin(self) -> float:
-        """Unix seconds at which its first batch began."""
-        return 0.0 if self._first is None else self._first.start
-
-    @property
     def end(self) -> float:
         """Unix seconds at which its last batch ended."""
         return 0.0 if self._last is None else self._last.end
 
     @property
     def seconds(self) -> float:
-        """From the end of the first batch to the end of the last one."""
-        return 0.0 if self._first is None or self._last is None else self._last.end - self._first.end
+        """From where it begins to the end of its last batch."""
+        return self.end - self.begin if self.batches else 0.0
 
     @property
     def trigger_seconds(self) -> float:

@@ -61,7 +61,7 @@ def twin(history: History, query: QueryHistory, slo: Slo) -> Twin:
         raise NoTwinError("runs in real-time mode, where a log does not tell what records cost")
     cost = query.cost.estimate
     if query.batches < 3 or query.arrived is None or not query.records:
-        raise NoTwinError("has fewer than three batches with records after its first one")
+        raise NoTwinError("has fewer than three batches beyond the first two")
     if cost is None or not history.core_time.cores_each:
         raise NoTwinError("has no stages in the log: the history server has compacted it, or it was cut")
     slots = slots_of_an_instance(history, query)

@@ -25,9 +25,9 @@ def headline(advice: QueryAdvice) -> str:
     average = f"{advice.units(outcome):.1f} on average"
     if saved > ALIKE:
         return f"{ran}; {target}, {average} would have done: {100 * saved:.0f} % fewer core-hours; {outside}"
-    if saved < -ALIKE:
+    if saved < -ALIKE and really > outcome.violation_ratio + 0.005:
         return f"{ran}; {target}, it needs {average}: {-100 * saved:.0f} % more core-hours; {outside}"
-    return f"{ran}; {target}, {name} would have had {average}: about as many core-hours; {outside}"
+    return f"{ran}; {target}, {name} would have saved nothing: {average}; {outside}"
 
 
 def lasting(seconds: float) -> str:

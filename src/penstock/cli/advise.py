@@ -102,6 +102,7 @@ def _answers(ask: Ask, found: Sequence[EventLog], master: str) -> tuple[list[Log
     """What each log came to, in their order, and whether Ctrl-C ended it early."""
     from penstock.advise.advice import Failure, LogAdvice
     from penstock.advise.ask import advise_log
+    from penstock.advise.log_files import EventLog
     from penstock.cli.interrupt import Interrupt
     from penstock.cli.progress import ProgressBar
     from penstock.cli.sweeping import opener
@@ -118,7 +119,11 @@ def _answers(ask: Ask, found: Sequence[EventLog], master: str) -> tuple[list[Log
                 answers.append(advise_log(ask, log, partial(_reached, progress, number)))
             return answers, len(answers) < len(found)
         outcomes = spread(
-            partial(advise_log, ask), found, open_spark=opener(master), on_progress=progress.reached, stopped=interrupt
+            partial(advise_log, ask),
+            [EventLog(log.path.resolve()) for log in found],
+            open_spark=opener(master),
+            on_progress=progress.reached,
+            stopped=interrupt,
         )
     answers = [
         outcome.result or LogAdvice(failure=Failure(found[number].path, None, str(outcome.failure)))
