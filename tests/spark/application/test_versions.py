@@ -20,14 +20,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.cluster, pytest.mark.versions]
 WITHOUT_SPARK = """
 from penstock import Slo
 from penstock.model import PenstockError
-from penstock.spark import NativeQuery, Pipeline
-for job in (Pipeline("job", source=None), NativeQuery("job", build=print)):
+import penstock.spark
+for name, options in (("Pipeline", {"source": None}), ("NativeQuery", {"build": print})):
     try:
-        job.start(None, slo=Slo(), checkpoint="there")
+        getattr(penstock.spark, name)("job", **options).start(None, slo=Slo(), checkpoint="there")
     except PenstockError as error:
         print(error)
-    except Exception:
-        print("there")
 """
 
 
