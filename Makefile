@@ -40,7 +40,7 @@ pytest: $(INSTALLED) $(JAVA) $(TEST_TOOLS)
 	$(BIN)/pytest -m versions -k 4.3 -n 0
 
 test-cluster: $(INSTALLED) $(JAVA)
-	$(BIN)/pytest -m cluster -n 0
+	$(BIN)/pytest -m "cluster and not versions" -n 0
 
 test-versions: $(INSTALLED) $(JAVA) $(VERSIONS:%=.versions/%/installed)
 	$(BIN)/pytest -m versions -n 0

@@ -41,6 +41,10 @@ def run(missing: list[str], code: str) -> subprocess.CompletedProcess[str]:
         ("import penstock.spark.topics", "confluent_kafka is not installed: pip install 'penstock[kafka]'"),
         ("import penstock.performance.bayesian", "scipy is not installed: pip install 'penstock[learners]'"),
         ("import penstock.simulator", "numba is not installed: pip install 'penstock[simulator]'"),
+        (
+            "from penstock.spark import replay\nfrom penstock.load.curves import constant\nreplay(constant(1.0, 1.0))",
+            "pyarrow is not installed: pip install 'penstock[arrow]'",
+        ),
         ("import penstock.papers", "numba is not installed: pip install 'penstock[simulator]'"),
     ],
 )

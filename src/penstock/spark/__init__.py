@@ -49,4 +49,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("Pipeline", "replay"):  # an older PySpark does not have what they import
+        versions = import_module(f"{__name__}.versions")
+        versions.require("a pipeline", versions.PIPELINES)
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

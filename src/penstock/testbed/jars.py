@@ -45,17 +45,26 @@ SCALA = ".".join(_version_of("scala-library").split(".")[:2])
 """PySpark 3.5 has another Scala than those after it."""
 
 # The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet, these work
-# as well; they are fetched without dependencies because one of them depends on an artifact that was never published.
+# as well; they are fetched without dependencies because some depend on an artifact that was never published.
+NEAREST = {
+    "3.5": ("3.5.7", "3.5.7"),
+    "4.0": ("4.0.4", "4.0.0"),
+    "4.1": ("4.1.3", "4.1.0-preview1"),
+    "4.2": ("4.2.0", "4.1.0-preview1"),
+    "4.3": ("4.2.0", "4.1.0-preview1"),
+}
+"""By the version of PySpark: that of the connector and of its token provider."""
+
+CONNECTOR_VERSION, TOKENS_VERSION = NEAREST.get(pyspark.__version__[:3], NEAREST["4.3"])
 CONNECTOR = (
     (Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", pyspark.__version__),),
     (
-        Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0", alone=True),
-        Artifact("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.1.0-preview1", alone=True),
+        Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", CONNECTOR_VERSION, alone=True),
+        Artifact("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", TOKENS_VERSION, alone=True),
         Artifact("org.apache.kafka", "kafka-clients", "3.9.2", alone=True),
         Artifact("org.apache.commons", "commons-pool2", "2.13.1", alone=True),
     ),
 )
-
 
 # Hadoop's own cluster for tests, of the version that PySpark's clients have, and what it needs and leaves out.
 HADOOP = _version_of("hadoop-client-api")

@@ -48,6 +48,14 @@ def test_a_new_checkpoint_over_the_batches_of_another_one_is_refused(spark: Spar
     assert rows(spark, out) == 1_000
 
 
+def test_a_start_that_failed_does_not_keep_the_folder(spark: SparkSession, tmp_path: Path) -> None:
+    job = pipeline(tmp_path / "out")
+    failed = MicroBatchEngine(spark, job, dry_run(spark, job), str(tmp_path / "failed"))
+    failed._prepare(Plan({"only": 1}))
+    run(spark, job, tmp_path / "second")
+    assert rows(spark, tmp_path / "out") == 1_000
+
+
 def test_two_sinks_in_one_folder_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     job = pipeline(tmp_path / "out", tmp_path / "out")
     with pytest.raises(InvalidValueError, match=r"is the folder of two sinks, which would replace each"):

@@ -38,10 +38,9 @@ class Files:
     def prepare(self, spark: SparkSession, incoming: Incoming) -> None:
         """Batches are numbered by the checkpoint: those of another one would be replaced, and their rows lost."""
         folder = HadoopFolder(spark, self.path)
-        owner = folder.read(OWNER)
-        if owner == incoming.job:
+        if folder.read(OWNER) == incoming.job:
             return
-        if owner is not None or any(name.startswith("batch=") for name in folder.names()):
+        if any(name.startswith("batch=") for name in folder.names()):  # a start that failed has left none
             raise InvalidValueError(
                 f"files {self.path}",
                 "has batches of another checkpoint, which this job would replace: name another folder, or the "

@@ -22,6 +22,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from penstock.model.errors import InvalidValueError, check_whole
+from penstock.model.extras import ensure
 
 # The columns of Spark's Kafka source: a pipeline can be tried here and run there.
 SCHEMA = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"
@@ -55,6 +56,7 @@ def replay(
     max_records_per_batch: int | None = None,
 ) -> Replay:
     """Replay `curve`; `values` makes the records of given numbers, always the same ones for the same numbers."""
+    ensure("arrow")
     return Replay(
         tuple(map(float, curve.times)), tuple(map(float, curve.rates)), values, partitions, max_records_per_batch
     )

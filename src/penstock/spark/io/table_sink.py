@@ -13,6 +13,7 @@ from pyspark.sql import types as t
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from penstock.model import InvalidValueError
+from penstock.model.extras import ensure
 from penstock.spark.io.endpoints import Incoming
 from penstock.spark.measure.stamp import STAMP
 
@@ -65,6 +66,7 @@ class Table:
 
     def prepare(self, spark: SparkSession, incoming: Incoming) -> None:
         """Refuse columns that no table has, and rows of which nobody knows which is the newest."""
+        ensure("arrow")
         schema = incoming.schema
         described = self._described(schema)
         _upsert_statement(sa.make_url(self.url).get_backend_name(), described)

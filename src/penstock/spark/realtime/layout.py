@@ -116,9 +116,9 @@ def plain(name: str) -> str:
     """The name with characters that topics and folders can have. Different names stay different.
 
     >>> plain("a_b"), plain("a b")
-    ('a_b', 'a_b.c8687a08')
+    ('a_b', 'a_b-c8687a08')
     """
     cleaned = re.sub(r"[^A-Za-z0-9._-]+", "_", name)
     if cleaned == name and name.strip("."):
         return name
-    return f"{cleaned}.{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{cleaned}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

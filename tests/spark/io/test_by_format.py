@@ -1,0 +1,37 @@
+"""Any source and any sink by the name of its format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock import Slo
+from penstock.model import InvalidValueError
+from penstock.spark import Pipeline, sink, source
+from spark_jobs import until
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_format_is_read_and_another_one_written(spark: SparkSession, tmp_path: Path) -> None:
+    job = Pipeline("numbers", source=source("rate", created="timestamp", rowsPerSecond=200))
+    job.operator("even", lambda frame: frame.where("value % 2 = 0"))
+    job.sink(sink("json", path=str(tmp_path / "out")), after="even")
+    with job.start(
+        spark, slo=Slo(), checkpoint=str(tmp_path / "checkpoint"), batch="200 ms", mode="off"
+    ) as running:  # fmt: skip
+        until(lambda: len(list((tmp_path / "out").glob("*.json"))) >= 2, "two batches", running)
+    written = spark.read.json(str(tmp_path / "out"))
+    values = sorted(row.value for row in written.collect())
+    assert written.columns == ["timestamp", "value"]
+    assert values == [2 * number for number in range(len(values))]
+
+
+def test_a_column_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    job = Pipeline("numbers", source=source("rate", created="made"))
+    job.operator("only", lambda frame: frame)
+    job.sink(sink("noop"), after="only")
+    with pytest.raises(InvalidValueError, match=r"^source rate: created 'made' is not a column. There is: timestamp, "):
+        job.start(spark, slo=Slo(), checkpoint=str(tmp_path / "checkpoint"))
