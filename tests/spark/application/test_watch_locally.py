@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from patience import wait_for
 from penstock import Slo
-from penstock.model import Mode, Origin, PenstockError
+from penstock.model import InvalidValueError, Mode, Origin, PenstockError
 from penstock.spark import attach, watch
 from penstock.spark.application import watch as watch_module
 from penstock.spark.application.watch import Watch
@@ -165,3 +165,23 @@ def test_a_query_that_has_ended_is_refused_and_the_end_of_a_query_ends_its_contr
 def test_a_query_without_micro_batches_is_refused(start: Start) -> None:
     with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
         attach(start("all there is", available_now=True), slo=TARGET, executors=(1, 3))
+
+
+def test_a_local_session_has_no_executors_to_change(
+    spark: SparkSession, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = start("clicks")
+    monkeypatch.undo()  # the real ones
+    with pytest.raises(PenstockError, match="inside the driver"):
+        attach(query, slo=TARGET, executors=(1, 3))
+
+
+def test_what_cannot_be_is_refused_before_anything_starts(spark: SparkSession, start: Start) -> None:
+    query = start("clicks")
+    with pytest.raises(InvalidValueError, match=r"^executors must be the fewest and the most, such as \(1, 20\)"):
+        attach(query, slo=TARGET, executors=3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidValueError, match=r"^mode 'passive' is not known"):
+        attach(query, slo=TARGET, executors=(1, 3), mode="passive")
+    with pytest.raises(InvalidValueError, match=r"^store must be a URL"):
+        watch(spark, slo=TARGET, executors=(1, 3), store=object())  # type: ignore[arg-type]
+    claim(spark.sparkContext, "a test").release()  # nobody was left with a claim
