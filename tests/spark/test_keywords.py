@@ -52,6 +52,11 @@ def test_a_target_that_is_none_is_refused(call: Callable[[Any], object]) -> None
     assert str(refused.value) == """slo must be a Slo, such as Slo(event_latency="10 s"), not '10 s'"""
 
 
+def test_a_target_of_one_query_that_is_none_is_refused_with_its_name() -> None:
+    with pytest.raises(InvalidValueError, match=r"^slo of query clicks must be a Slo"):
+        watch(nobody, slo=Slo(), executors=(1, 3), slo_by_query={"clicks": 10})  # type: ignore[dict-item]
+
+
 def test_a_misspelt_option_of_a_topic_or_an_operator() -> None:
     with pytest.raises(InvalidValueError, match=r"kafka: option 'startingOffset' is not known.*'startingOffsets'"):
         kafka("clicks", servers="here:9092", startingOffset="latest")

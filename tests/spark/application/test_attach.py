@@ -11,16 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from cluster_story import environment, run
-from pages import ROOT, blocks, read
 from patience import wait_for
-from penstock import Slo
-from penstock.model import InvalidValueError, PenstockError
-from penstock.spark import attach
 from penstock.testbed.broker import Broker
-from penstock.testbed.standalone import standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
@@ -86,11 +80,6 @@ def test_a_cluster_with_nothing_to_give_is_waited_for_and_then_said(story: dict[
     assert story["refused"]["wait"].startswith("the cluster gave 3 of 5 executors within 0.5 s: no worker has 1 core")
 
 
-def test_the_page_shows_the_example_as_it_is() -> None:
-    shown = [block.text for block in blocks(read(PAGE)) if block.kind == "python"]
-    assert (ROOT / EXAMPLE).read_text(encoding="utf-8") in shown
-
-
 def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_process(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "penstock.testbed.standalone", "--workers", "1", "--cores", "3"],
@@ -113,37 +102,3 @@ def test_the_example_runs_as_the_page_says_on_a_cluster_that_dies_with_its_proce
 def answers(host: str, port: int) -> bool:
     with socket.socket() as caller:
         return caller.connect_ex((host, port)) == 0
-
-
-def test_a_cluster_takes_whole_workers_with_whole_cores() -> None:
-    with (
-        pytest.raises(InvalidValueError, match=r"^workers must be a whole number of at least 1"),
-        standalone_cluster(0),
-    ):
-        pass
-
-
-def test_a_local_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    query = (
-        spark.readStream.format("rate").load().writeStream.format("noop")
-        .option("checkpointLocation", str(tmp_path)).start()
-    )  # fmt: skip
-    try:
-        with pytest.raises(PenstockError, match="inside the driver"):
-            attach(query, slo=Slo(), executors=(1, 3))
-        with pytest.raises(InvalidValueError, match=r"^executors must be the fewest and the most, such as \(1, 20\)"):
-            attach(query, slo=Slo(), executors=3)  # type: ignore[arg-type]
-        with pytest.raises(InvalidValueError, match=r"^mode 'passive' is not known"):
-            attach(query, slo=Slo(), executors=(1, 3), mode="passive")
-    finally:
-        query.stop()
-
-
-def test_a_query_that_does_not_go_on_in_micro_batches_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    query = (
-        spark.readStream.format("rate").load().writeStream.format("noop").trigger(availableNow=True)
-        .option("checkpointLocation", str(tmp_path)).start()
-    )  # fmt: skip
-    with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
-        attach(query, slo=Slo(), executors=(1, 3))
-    query.stop()

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from cluster_story import run
-from penstock import Slo
-from penstock.model import InvalidValueError
-from penstock.spark import watch
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
@@ -81,14 +77,3 @@ def test_every_change_is_one_line_in_the_log(story: dict[str, Any]) -> None:
     assert len(changes) == story["changes"]
     assert changes[0].split(" -> ")[1].startswith("job 1; 2 executors, because ")
     assert not [line for line in story["log"] if "cannot see" in line]
-
-
-def test_a_target_that_is_none_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(
-        InvalidValueError, match=r'^slo must be a Slo, such as Slo\(event_latency="10 s"\), not \'10 s\'$'
-    ):
-        watch(spark, slo="10 s", executors=(1, 3))  # type: ignore[arg-type]
-    with pytest.raises(InvalidValueError, match=r"^slo of query clicks must be a Slo"):
-        watch(spark, slo=Slo(), executors=(1, 3), slo_by_query={"clicks": 10})  # type: ignore[dict-item]
-    with pytest.raises(InvalidValueError, match=r"^store must be a URL"):
-        watch(spark, slo=Slo(), executors=(1, 3), store=object())  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from patience import wait_for
 from penstock import Slo
-from penstock.model import Mode, Origin, PenstockError
+from penstock.model import InvalidValueError, Mode, Origin, PenstockError
 from penstock.spark import attach, watch
 from penstock.spark.application import watch as watch_module
 from penstock.spark.application.watch import Watch
@@ -111,17 +111,16 @@ def test_two_queries_under_one_watch_have_executors_for_both_and_do_not_fight(
         wait_for(lambda: all(f"{query}: would change" in log.text for query in ("first", "second")))
         assert counted(watched).changes == []  # it is only watched
         watched.mode = "active"  # and nothing is started again
-        wait_for(lambda: counted(watched).changes)
+        wait_for(lambda: counted(watched).there == 2)
         wait_for(lambda: all(decisions(watched, query) >= DECISIONS for query in ("first", "second")))
-        assert counted(watched).changes == [2]
-        report = watched.report()
     finally:
         watched.stop()
-    assert (report.mode, report.changes) == (Mode.ACTIVE, 1)
+    report, changes = watched.report(), counted(watched).changes
+    assert min(changes) == 2  # one for each, and neither takes that of the other
+    assert (report.mode, report.changes) == (Mode.ACTIVE, len(changes))
     assert str(report).count(" records/s the load fills ") == 2  # and how sure that is
-    changes = [record.message for record in log.records if " -> " in record.message and "would" not in record.message]
-    assert len(changes) == 1
-    assert "; 3 executors -> job 1; 2 executors, because " in changes[0]
+    lines = [each.message for each in log.records if " -> " in each.message and "would change" not in each.message]
+    assert [line.split(" -> ")[1].split("; ")[1].split(",")[0] for line in lines] == [f"{n} executors" for n in changes]
 
 
 def test_two_controllers_of_one_application_refuse_each_other(spark: SparkSession, start: Start) -> None:
@@ -165,3 +164,23 @@ def test_a_query_that_has_ended_is_refused_and_the_end_of_a_query_ends_its_contr
 def test_a_query_without_micro_batches_is_refused(start: Start) -> None:
     with pytest.raises(PenstockError, match=r"^a query with trigger AvailableNowTrigger cannot be steered"):
         attach(start("all there is", available_now=True), slo=TARGET, executors=(1, 3))
+
+
+def test_a_local_session_has_no_executors_to_change(
+    spark: SparkSession, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = start("clicks")
+    monkeypatch.undo()  # the real ones
+    with pytest.raises(PenstockError, match="inside the driver"):
+        attach(query, slo=TARGET, executors=(1, 3))
+
+
+def test_what_cannot_be_is_refused_before_anything_starts(spark: SparkSession, start: Start) -> None:
+    query = start("clicks")
+    with pytest.raises(InvalidValueError, match=r"^executors must be the fewest and the most, such as \(1, 20\)"):
+        attach(query, slo=TARGET, executors=3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidValueError, match=r"^mode 'passive' is not known"):
+        attach(query, slo=TARGET, executors=(1, 3), mode="passive")
+    with pytest.raises(InvalidValueError, match=r"^store must be a URL"):
+        watch(spark, slo=TARGET, executors=(1, 3), store=object())  # type: ignore[arg-type]
+    claim(spark.sparkContext, "a test").release()  # nobody was left with a claim
