@@ -1,6 +1,6 @@
 """How quickly the page is answered over a month of cycles: the whole job, what is new, the list, one decision.
 
-The cycles of two hours of `clicks` under `predictive` are repeated, as a live job would record them.
+The cycles of two hours of `clicks` under `ds2` are repeated, as a live job would record them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Answer:
 
 
 def rows() -> Iterator[Answer]:
-    simulation = Simulation(workload("clicks"), policy="predictive", interval=f"{INTERVAL_SECONDS:g} s")
+    simulation = Simulation(workload("clicks"), policy="ds2", interval=f"{INTERVAL_SECONDS:g} s")
     recorded: list[Cycle] = []
     simulation.run(recorded.append)
     count = int(DAYS * 86_400 / INTERVAL_SECONDS)

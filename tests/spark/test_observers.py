@@ -77,6 +77,7 @@ def test_a_page_without_a_store_keeps_its_history_in_a_file_that_goes_with_it() 
 
 
 def test_a_page_needs_a_store_that_it_can_read_and_leaves_no_port_open() -> None:
+    before = dict(MetricsServer._open)
     with pytest.raises(InvalidValueError, match=r"^dashboard needs a store by its URL"):
         Observers(Steering(dashboard=True, metrics_port=0), MemoryStore())
-    assert MetricsServer._open == {}
+    assert MetricsServer._open == before
