@@ -29,6 +29,7 @@ BENCHMARKS = (
     "state",
     "microbatch",
     "controller",
+    "page",
     "twin_error",
 )
 

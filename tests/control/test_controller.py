@@ -188,3 +188,40 @@ def test_a_policy_that_ends_the_process_ends_the_controller_only(caplog: pytest.
 def test_a_loop_is_what_it_steers() -> None:
     loop: Loop = a_loop(settings=FAST)
     assert Controller(loop).interval_seconds == 0.01
+
+
+def test_an_observer_that_fails_harms_neither_the_job_nor_the_others() -> None:
+    listener, enough = after(cycles=3)
+    seen: list[Cycle] = []
+
+    def fail(cycle: Cycle) -> None:
+        raise ZeroDivisionError("a broken chart")
+
+    controller = Controller(a_loop(settings=FAST), listener)
+    controller.observers += [fail, seen.append]
+    controller.start()
+    wait(enough)
+    assert controller.healthy
+    controller.stop()
+    assert not controller.healthy
+    assert len(seen) >= 3
+    assert controller.failures == 0
+
+
+def test_cycles_that_fail_are_counted_and_it_is_not_well_meanwhile() -> None:
+    failed, free = threading.Event(), threading.Event()
+
+    def run() -> Cycle:
+        if controller.failures >= 2:
+            failed.set()
+            free.wait(LIMIT_SECONDS)
+        raise ZeroDivisionError("no rate")
+
+    controller = Controller(a_loop(settings=FAST), run=run)
+    controller.start()
+    wait(failed)
+    assert controller.alive
+    assert not controller.healthy
+    free.set()
+    controller.stop()
+    assert controller.failures >= 2

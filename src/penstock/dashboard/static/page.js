@@ -73,6 +73,7 @@ function draw() {
     name, color: COLORS[i % COLORS.length], step: true, points: plans((plan) => plan.in_force.parallelism[name] ?? null),
   })));
   charts.executors.host.hidden = !has("executors") && !job.plans.some((plan) => plan.in_force.executors);
+  charts.cost.host.classList.toggle("wide", charts.executors.host.hidden); // the last of an odd number
   show("executors", [
     { name: "present", color: COLORS[1], points: column("executors") },
     { name: "requested", color: COLORS[0], step: true, points: plans((plan) => plan.in_force.executors ?? null) },
