@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 14
+BATCHES = 6
+"""Each query has at least as many, however slow the machine is."""
 
 Query = Any
 Session = Any
@@ -68,8 +70,14 @@ def started(frame: Any, name: str | None, folder: str, *, mode: str = "append", 
     return (writer.trigger(processingTime=trigger) if trigger else writer).start()
 
 
+def ended(query: Query) -> int:
+    """The batches that a query has ended."""
+    progress = query.lastProgress
+    return 0 if progress is None else int(progress["batchId"]) + 1
+
+
 def write(kind: str, folder: Path, settings: dict[str, str], seconds: float = SECONDS) -> Path:
-    """Run a job for some seconds; returns the log, a file or a folder."""
+    """Run a job for some seconds, and some batches; returns the log, a file or a folder."""
     from pyspark.sql import SparkSession
 
     before = set(folder.iterdir())
@@ -86,6 +94,8 @@ def write(kind: str, folder: Path, settings: dict[str, str], seconds: float = SE
         try:
             queries = JOBS[kind](spark, checkpoints)
             queries[0].awaitTermination(seconds)
+            while any(ended(query) < BATCHES for query in queries):
+                queries[0].awaitTermination(1)
             for query in queries:
                 query.stop()
         finally:
