@@ -27,7 +27,7 @@ def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
     ]
     totals = [sum(plan.values()) for plan in plans]
     assert max(totals) > 2 * totals[0]
-    assert totals[-1] < max(totals) / 2
+    assert totals[-1] <= 0.6 * max(totals)  # two surges came within the hour, so it keeps room for a third
 
     said = " ".join(outcome.out.split())
     assert f"{result['rescales']} changes; it was outside the targets" in said

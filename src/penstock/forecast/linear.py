@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from penstock.forecast._base import OnlineForecaster
 from penstock.model.errors import check_required_number, check_whole
 from penstock.model.options import option
-from penstock.performance.regression import least_squares
+from penstock.performance.regression import Line, least_squares
 
 
 @dataclass
@@ -33,22 +33,26 @@ class Linear(OnlineForecaster):
     measurements: int = option(60, "how many measurements it looks at, at most")
 
     _points: deque[tuple[float, float]] = field(init=False, default_factory=deque)
+    _line: Line | None = field(init=False, default=None, compare=False)  # through the points, once it was asked for
 
     def __post_init__(self) -> None:
         check_required_number("window", self.window)
         check_whole("measurements", self.measurements, 1)
 
     def _take(self, t: float, rate: float) -> None:
+        self._line = None
         self._points.append((t, rate))
         while len(self._points) > self.measurements or self._points[0][0] < t - self.window:
             self._points.popleft()
 
     def _ahead(self, seconds: float) -> float:
-        times, rates = zip(*self._points, strict=True)
-        return least_squares(times, rates).at(times[-1] + seconds)
+        if self._line is None:
+            times, rates = zip(*self._points, strict=True)
+            self._line = least_squares(times, rates)
+        return self._line.at(self._points[-1][0] + seconds)
 
     def _memory(self) -> dict[str, Any]:
         return {"points": [list(point) for point in self._points]}
 
     def _remember(self, memory: Mapping[str, Any]) -> None:
-        self._points = deque((t, rate) for t, rate in memory["points"])
+        self._points, self._line = deque((t, rate) for t, rate in memory["points"]), None
