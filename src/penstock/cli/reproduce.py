@@ -27,7 +27,7 @@ def reproduce(
     item: Annotated[str | None, typer.Argument(help="Which table or figure, such as fig2 or table4.")] = None,
     on: Annotated[
         str,
-        typer.Option("--on", help="simulator, or spark: some of them on real Spark, scaled down, in 20 minutes."),
+        typer.Option("--on", help="simulator, or spark: some of them on real Spark, scaled down, in some 40 minutes."),
     ] = SIMULATOR,
     page: Annotated[
         Path | None, typer.Option("--page", help="Write it all as Markdown to this file, pictures beside it.")

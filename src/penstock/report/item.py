@@ -66,15 +66,6 @@ class Claim:
         return self.verdict.why
 
 
-def near(ours: float, paper: float, within: float, form: str = ".4f") -> Judged:
-    """Whether our figure is near the paper's.
-
-    >>> near(0.5623, 0.5617, 0.05)
-    (True, '0.5623')
-    """
-    return abs(ours - paper) < within, format(ours, form)
-
-
 def lower(ours: float, other: float) -> Judged:
     """Whether our figure is lower than another one.
 
