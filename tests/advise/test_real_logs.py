@@ -79,3 +79,18 @@ def test_a_log_tells_nothing_of_the_machine_that_wrote_it(log: Path) -> None:
     assert not re.findall(r"(?<![\w.:/-])/(?:tmp|root|home|work|usr|opt)\b[^\"\\ ]*", text)
     assert set(re.findall(r'"Host":"([^"]*)"', text)) <= {"host"}
     assert set(re.findall(r"\b(?:\d{1,3}\.){3}\d{1,3}\b", text)) <= {"127.0.0.1"}
+
+
+def test_a_job_on_executors_that_reads_kafka() -> None:
+    """Three executors of two cores, eight partitions, a trigger of five seconds: `write_kafka_log.py`."""
+    history = read_history(EventLog(named("4.3", "kafka")), SLO)
+    (query,) = history.queries.values()
+    assert not history.core_time.local
+    assert (history.core_time.executors, history.core_time.cores, history.core_time.cores_each) == (3, 6, 2)
+    assert query.core_seconds == pytest.approx(6 * query.seconds)
+    assert query.usual_tasks == 8
+    assert query.trigger_seconds == pytest.approx(5, abs=0.1)
+    assert query.sources_without_lag == ()
+    assert query.highest_lag is not None
+    assert query.cost.estimate is not None
+    assert query.cost.estimate.best.per_record > 0.003  # each record sleeps for 3 ms

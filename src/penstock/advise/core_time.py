@@ -24,7 +24,6 @@ class CoreTime:
     _alive: dict[str, int] = field(default_factory=dict)
     _kinds: Counter[int] = field(default_factory=Counter)
     _core_seconds: float = 0.0
-    _executor_seconds: float = 0.0
     _t: float | None = None
     _changed: float | None = None
     _series: Series | None = None
@@ -42,17 +41,16 @@ class CoreTime:
             del self._alive[executor]
             self.cores = sum(self._alive.values())
 
-    def until(self, t: float) -> tuple[float, float]:
-        """The core-seconds and executor-seconds from the beginning to a time."""
+    def until(self, t: float) -> float:
+        """The core-seconds from the beginning to a time."""
         if self._t is None:
             self._t, self._series = t, Series(t)
         if t > self._t:
             assert self._series is not None
             self._core_seconds += self.cores * (t - self._t)
-            self._executor_seconds += self.executors * (t - self._t)
             self._series.add(self._t, t, self.cores * (t - self._t))
             self._t = t
-        return self._core_seconds, self._executor_seconds
+        return self._core_seconds
 
     @property
     def executors(self) -> int:

@@ -118,7 +118,7 @@ class History:
             query.idle(progress.end)
             return
         paid = self.core_time.until(progress.end)
-        query.add(progress, stages, Cluster(self.core_time.cores, self.slots, self.core_time.executors, *paid))
+        query.add(progress, stages, Cluster(self.core_time.cores, self.slots, self.core_time.executors, paid))
 
 
 def read_history(

@@ -7,7 +7,7 @@ Nothing here grows with the log: sums, series of a fixed size, and the batches t
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -38,36 +38,35 @@ SLICES = 5
 class Cluster:
     """What an application has at a moment, and what it has had until then.
 
-    cores, slots, executors         that there are
-    core_seconds, executor_seconds  since the application began
+    cores, slots, executors  that there are
+    core_seconds             since the application began
     """
 
     cores: int
     slots: int
     executors: int
     core_seconds: float
-    executor_seconds: float
 
 
 @dataclass
 class Distribution:
     """Values by their size, each bin 5 % wide, weighted."""
 
-    _bins: Counter[int] = field(default_factory=Counter)
+    _bins: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     _sum: float = 0.0
 
     def add(self, value: float, weight: float) -> None:
-        self._bins[round(BINS_PER_E_FOLD * math.log(max(value, 1e-3)))] += weight  # type: ignore[assignment]
+        self._bins[round(BINS_PER_E_FOLD * math.log(max(value, 1e-3)))] += weight
         self._sum += value * weight
 
     @property
     def mean(self) -> float | None:
-        total = self._bins.total()
+        total = sum(self._bins.values())
         return self._sum / total if total else None
 
     def at(self, share: float) -> float | None:
         """The value that this share of the weight does not exceed."""
-        reached, total = 0.0, self._bins.total()
+        reached, total = 0.0, sum(self._bins.values())
         for place in sorted(self._bins):
             reached += self._bins[place]
             if reached >= share * total:
@@ -91,12 +90,14 @@ class QueryHistory:
         self.longest_seconds = 0.0
         self.real_time = False
         self.sources_without_lag: tuple[str, ...] = ()
-        self.core_seconds = self.executor_seconds = 0.0  # of the whole application while the query ran
+        self.core_seconds = 0.0  # of the whole application while the query ran
         self.latency = Distribution()
         self.cost = LearntCost()
-        self.tasks: Counter[int] = Counter()  # held seconds by the number of tasks of the dearest stage
+        self.tasks: defaultdict[int, float] = defaultdict(
+            float
+        )  # held seconds by the number of tasks of the dearest stage
         self._target = target_seconds
-        self._cores_before = (0.0, 0.0)
+        self._cores_before = 0.0
         self._intervals: deque[float] = deque(maxlen=REMEMBERED)
         self._waited: deque[bool] = deque(maxlen=REMEMBERED)
         self._stretch = [0.0, 0.0]  # seconds of stages times slots that shared them, and held seconds
@@ -107,16 +108,10 @@ class QueryHistory:
         self._looked = (0.0, 0.0)  # when a batch last looked at its source, and the lag that it left there
         self.arrived: Series | None = None
         self.latency_seconds: Series | None = None  # event latency times the seconds that it was shown for
-        self.batch_time: Series | None = None
 
     # Read ------------------------------------------------------------------------------------------------------------
 
-    def add(
-        self,
-        progress: BatchProgress,
-        stages: Sequence[Stage],
-        cluster: Cluster,
-    ) -> None:
+    def add(self, progress: BatchProgress, stages: Sequence[Stage], cluster: Cluster) -> None:
         """Take in a batch that has ended, with what the application has then."""
         batch = batch_of(progress, stages) if stages else None
         if self.learner is not None:
@@ -124,8 +119,7 @@ class QueryHistory:
         if self._warm_up < WARM_UP or self._last is None:
             self._begin(progress, cluster)
             return
-        self.core_seconds = cluster.core_seconds - self._cores_before[0]
-        self.executor_seconds = cluster.executor_seconds - self._cores_before[1]
+        self.core_seconds = cluster.core_seconds - self._cores_before
         self.task_seconds += sum(stage.held_seconds for stage in stages)
         self.batches += 1
         self.records += progress.records
@@ -155,16 +149,14 @@ class QueryHistory:
         self._warm_up += 1
         self._last = batch
         self.begin = batch.start
-        before = cluster.core_seconds - cluster.cores * batch.seconds
-        self._cores_before = (before, cluster.executor_seconds - cluster.executors * batch.seconds)
+        self._cores_before = cluster.core_seconds - cluster.cores * batch.seconds
         self._looked = (batch.start, batch.lag or 0.0)
         self.sources_without_lag = batch.sources_without_lag
-        self.arrived, self.latency_seconds, self.batch_time = (Series(batch.start) for _ in range(3))
+        self.arrived, self.latency_seconds = Series(batch.start), Series(batch.start)
 
     def _load(self, progress: BatchProgress) -> None:
         assert self._last is not None
         assert self.latency_seconds is not None
-        assert self.batch_time is not None
         looked_at, lag = self._looked
         between = max(progress.start - looked_at, 1e-3)
         gained = max(0.0, progress.records + (progress.lag or 0.0) - lag)
@@ -175,7 +167,6 @@ class QueryHistory:
         throughput = progress.records / between
         served = lag / throughput if throughput else 0.0
         since, seconds = self._last.end, max(0.0, progress.end - self._last.end)
-        self.batch_time.add(since, progress.end, progress.seconds * seconds)
         if progress.records > 0:
             latency = between / 2 + served + progress.seconds
             for part in range(SLICES):  # records came evenly between two looks
@@ -197,7 +188,7 @@ class QueryHistory:
 
     def _learn(self, progress: BatchProgress, batch: Batch, stages: Sequence[Stage], slots: int) -> None:
         dearest = max(stages, key=lambda stage: stage.held_seconds)
-        self.tasks[dearest.tasks] += dearest.held_seconds  # type: ignore[assignment]
+        self.tasks[dearest.tasks] += dearest.held_seconds
         self._stretch[0] += batch.stage_seconds * sharing(dearest.tasks, slots)
         self._stretch[1] += batch.useful_seconds
         self._unlearnt.append(batch)
@@ -232,7 +223,7 @@ class QueryHistory:
     @property
     def usual_tasks(self) -> int | None:
         """The number of tasks of the stages in which most time is spent."""
-        return self.tasks.most_common(1)[0][0] if self.tasks else None
+        return max(self.tasks, key=lambda tasks: self.tasks[tasks]) if self.tasks else None
 
 
 def sharing(tasks: int, slots: int) -> float:
