@@ -109,7 +109,6 @@ def test_what_is_wrong_is_one_sentence(penstock: Command, arguments: list[str], 
     assert complaint in penstock("advise", *arguments).complaint
 
 
-@pytest.mark.spark
 def test_on_spark_it_says_the_same(penstock: Command, log: Path) -> None:
     shutil.copy(named("4.3", "two"), log.parent)
     (log.parent / "broken").write_text("garbage\n", encoding="utf-8")

@@ -35,15 +35,6 @@ class Artifact:
 BROKER = ((Artifact("org.apache.kafka", "kafka_2.13", "4.3.1"),),)
 
 
-def _version_of(jar: str) -> str:
-    """The version of a jar that PySpark includes."""
-    [found] = (Path(pyspark.__file__).parent / "jars").glob(f"{jar}-[0-9]*.jar")
-    return found.stem.removeprefix(f"{jar}-")
-
-
-SCALA = ".".join(_version_of("scala-library").split(".")[:2])
-"""PySpark 3.5 has another Scala than those after it."""
-
 # The connector of PySpark's own version is the right one. Where a registry does not have all its parts yet, these work
 # as well; they are fetched without dependencies because some depend on an artifact that was never published.
 NEAREST = {
@@ -55,32 +46,36 @@ NEAREST = {
 }
 """By the version of PySpark: that of the connector and of its token provider."""
 
-CONNECTOR_VERSION, TOKENS_VERSION = NEAREST.get(pyspark.__version__[:3], NEAREST["4.3"])
-CONNECTOR = (
-    (Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", pyspark.__version__),),
-    (
-        Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", CONNECTOR_VERSION, alone=True),
-        Artifact("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", TOKENS_VERSION, alone=True),
-        Artifact("org.apache.kafka", "kafka-clients", "3.9.2", alone=True),
-        Artifact("org.apache.commons", "commons-pool2", "2.13.1", alone=True),
-    ),
-)
 
-# Hadoop's own cluster for tests, of the version that PySpark's clients have, and what it needs and leaves out.
-HADOOP = _version_of("hadoop-client-api")
-MINI_CLUSTER = (
-    (
-        Artifact("org.apache.hadoop", "hadoop-client-minicluster", HADOOP, alone=True),
-        Artifact("commons-logging", "commons-logging", "1.3.4", alone=True),
-        Artifact("org.bouncycastle", "bcprov-jdk18on", "1.78.1", alone=True),
-        Artifact("org.bouncycastle", "bcpkix-jdk18on", "1.78.1", alone=True),
-        Artifact("org.bouncycastle", "bcutil-jdk18on", "1.78.1", alone=True),
-        Artifact("org.junit.jupiter", "junit-jupiter-api", "5.11.4", alone=True),
-        Artifact("org.junit.platform", "junit-platform-commons", "1.11.4", alone=True),
-        Artifact("org.opentest4j", "opentest4j", "1.3.0", alone=True),
-        Artifact("org.mockito", "mockito-core", "4.11.0", alone=True),
-    ),
-)
+def _connector() -> tuple[tuple[Artifact, ...], ...]:
+    scala = ".".join(_version_of("scala-library").split(".")[:2])  # PySpark 3.5 has another than those after it
+    connector, tokens = NEAREST.get(pyspark.__version__[:3], NEAREST["4.3"])
+    return (
+        (Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{scala}", pyspark.__version__),),
+        (
+            Artifact("org.apache.spark", f"spark-sql-kafka-0-10_{scala}", connector, alone=True),
+            Artifact("org.apache.spark", f"spark-token-provider-kafka-0-10_{scala}", tokens, alone=True),
+            Artifact("org.apache.kafka", "kafka-clients", "3.9.2", alone=True),
+            Artifact("org.apache.commons", "commons-pool2", "2.13.1", alone=True),
+        ),
+    )
+
+
+def _mini_cluster(hadoop: str) -> tuple[tuple[Artifact, ...], ...]:
+    """Hadoop's own cluster for tests, of the version that PySpark's clients have, and what it needs and leaves out."""
+    return (
+        (
+            Artifact("org.apache.hadoop", "hadoop-client-minicluster", hadoop, alone=True),
+            Artifact("commons-logging", "commons-logging", "1.3.4", alone=True),
+            Artifact("org.bouncycastle", "bcprov-jdk18on", "1.78.1", alone=True),
+            Artifact("org.bouncycastle", "bcpkix-jdk18on", "1.78.1", alone=True),
+            Artifact("org.bouncycastle", "bcutil-jdk18on", "1.78.1", alone=True),
+            Artifact("org.junit.jupiter", "junit-jupiter-api", "5.11.4", alone=True),
+            Artifact("org.junit.platform", "junit-platform-commons", "1.11.4", alone=True),
+            Artifact("org.opentest4j", "opentest4j", "1.3.0", alone=True),
+            Artifact("org.mockito", "mockito-core", "4.11.0", alone=True),
+        ),
+    )
 
 
 class JarsMissingError(PenstockError):
@@ -95,14 +90,15 @@ def broker_jars() -> list[Path]:
 def connector_jars() -> list[Path]:
     """The jars that `spark.jars` needs for `format("kafka")`, without those that PySpark includes."""
     ours = {_unversioned(jar) for jar in (_home() / "jars").glob("*.jar")}
-    jars = fetched(f"spark-kafka-connector-{pyspark.__version__}", CONNECTOR)
+    jars = fetched(f"spark-kafka-connector-{pyspark.__version__}", _connector())
     return [jar for jar in jars if _unversioned(jar) not in ours]
 
 
 def mini_cluster_jars() -> list[Path]:
     """The jars that Hadoop's mini clusters need, with the clients and loggers that PySpark includes."""
     included = [jar for name in INCLUDED for jar in (_home() / "jars").glob(f"{name}-*.jar")]
-    return [*fetched(f"hadoop-minicluster-{HADOOP}", MINI_CLUSTER), *sorted(included)]
+    hadoop = _version_of("hadoop-client-api")
+    return [*fetched(f"hadoop-minicluster-{hadoop}", _mini_cluster(hadoop)), *sorted(included)]
 
 
 INCLUDED = ("hadoop-client-api", "hadoop-client-runtime", "log4j", "slf4j-api", "jul-to-slf4j", "commons", "py4j")
@@ -169,6 +165,12 @@ def _install(jars: Path, folder: Path) -> None:
 
 def _home() -> Path:
     return Path(pyspark.__file__).parent
+
+
+def _version_of(jar: str) -> str:
+    """The version of a jar that PySpark includes. Not known on executors, where PySpark is an archive without jars."""
+    [found] = (_home() / "jars").glob(f"{jar}-[0-9]*.jar")
+    return found.stem.removeprefix(f"{jar}-")
 
 
 def _unversioned(jar: Path) -> str:
