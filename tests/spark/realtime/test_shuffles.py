@@ -76,13 +76,15 @@ def test_a_shuffle_that_has_more_partitions_than_there_are_slots_is_refused_at_t
 def test_a_job_that_cannot_run_is_given_up_and_spark_asks_for_the_slots_that_were_counted(
     spark: SparkSession, new_topic: Any, checkpoint: str, partitions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repair, "FAILURES_IN_A_ROW", 2)  # nobody wants to wait for five
+    monkeypatch.setattr(repair, "SLOTS_SECONDS", 3.0)  # nobody wants to wait for half an hour
     source = new_topic(READERS)
     source.send(b"to be or not to be")
     made = job(source, new_topic())
     engine = RealTimeEngine(spark, made, dry_run(spark, made), checkpoint, batch_seconds=1, slots=Promised(spark))
     engine.start(PLAN)
-    with pytest.raises(JobFailedError, match=rf"needs {engine.slots_needed(PLAN)} concurrent task slots"):
+    needed = engine.slots_needed(PLAN)
+    said = rf"waited .* for slots: .*Spark says: .*needs {needed} concurrent task slots"
+    with pytest.raises(JobFailedError, match=said):
         wait_for(lambda: engine.wait(0.1))
 
 

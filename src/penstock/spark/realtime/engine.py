@@ -320,10 +320,9 @@ class RealTimeEngine(SparkEngine):
             waits = repair.waits_for_slots(t, there >= needed)
             name = repair.query.segment.name
             if repair.lacks_slots_too_long(t):
-                minutes = SLOTS_SECONDS / 60
-                self._give_up(
-                    f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
-                )
+                minutes, why = SLOTS_SECONDS / 60, repair.query.failure
+                waited = f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
+                self._give_up(waited if why is None else f"{waited}; Spark says: {why}")
                 return
             if repair.is_said(t):
                 log.warning("%s waits for slots: the plan needs %d, and there are %d", name, needed, there)
