@@ -37,7 +37,6 @@ layers: $(INSTALLED)
 pytest: $(INSTALLED) $(JAVA) $(TEST_TOOLS)
 	$(BIN)/pytest -m "not spark and not versions"
 	$(BIN)/pytest -m "spark and not cluster and not versions" -n 0
-	$(BIN)/pytest -m versions -k 4.3 -n 0
 
 test-cluster: $(INSTALLED) $(JAVA)
 	$(BIN)/pytest -m "cluster and not versions" -n 0

@@ -53,6 +53,7 @@ ON = {
 }
 GUARDS = {"patience": {"seconds": 2.0}, "stabilisation": {"seconds": 2.0}}
 INTERVAL = "500 ms"
+POLICY: Any = {"policy": "ds2", "policy_options": {"utilisation": 0.8}}  # the story is about executors, and quick
 IN, OUT = f"attached-in-{os.getpid()}", f"attached-out-{os.getpid()}"
 
 
@@ -149,7 +150,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
         }
 
     store = Kept()
-    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, store=store)
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, store=store, **POLICY)
 
     def would_save() -> bool:
         return "decided: job 1; 1 executors" in str(watch.report()) and (watch.report().saved or 0) > 0
@@ -160,7 +161,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
     told["monitor"] = {"saved": report.saved, "changes": report.changes, "text": str(report)}
     told["monitor"] |= {"executors": len(executors.present()), "store_closed": store.closed}
 
-    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, mode="active")
+    watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, mode="active", **POLICY)
     reached("calm", 1)
     until("those that leave have left", lambda: cores_used() == 1)
     [victim] = [executor.id for executor in executors.present()]

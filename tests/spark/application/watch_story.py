@@ -120,7 +120,10 @@ def tell(spark: SparkSession, folder: Path) -> dict[str, Any]:
 
     reached("at first", 3)
     first = joining(spark, folder)
-    watched = watch(spark, slo=SLO, executors=(1, 3), guards=GUARDS, interval="500 ms", slo_by_query={"other": SLO})
+    watched = watch(
+        spark, slo=SLO, executors=(1, 3), guards=GUARDS, interval="500 ms", slo_by_query={"other": SLO},
+        policy="ds2", policy_options={"utilisation": 0.8},
+    )  # fmt: skip
     second = filtering(spark, folder)
     told["refused"] = {
         "attach": refusal(lambda: attach(first, slo=SLO, executors=(1, 3))),

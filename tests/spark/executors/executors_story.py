@@ -57,6 +57,8 @@ OPTIONS: dict[str, Any] = {
     "slo": Slo(event_latency="5 s"),
     "executors": (1, MOST),
     "interval": "500 ms",
+    "policy": "ds2",  # the story is about executors: this one decides within seconds
+    "policy_options": {"utilisation": 0.8},
     "guards": {"patience": {"seconds": 3.0}, "stabilisation": {"seconds": 2.0}, "max_step": None},
 }
 
