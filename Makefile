@@ -1,7 +1,7 @@
 # make demo   a policy steers a job through a surge; ends with a report in out/demo
-# make test   what must hold, but for the stories on a cluster
-# make test-cluster  the stories of surges on a standalone cluster, ten minutes more
-# make test-versions  an attached query on each PySpark from 3.5 on, in environments of their own
+# make test   what must hold, with the story of an attached query on a standalone cluster
+# make test-cluster  the other stories on clusters, ten minutes more
+# make test-versions  attach, penstock run, watch and a pipeline on each PySpark from 3.5 on, in environments of their own
 # make docs   the pages of docs/reference, made from the code
 # make site   the docs as a site with search, in out/site
 # make reproduction  docs/reproduction.md: the papers' figures beside ours
@@ -17,7 +17,7 @@ TEST_TOOLS := $(VENV)/test-tools
 VERSIONS := 3.5 4.0 4.1 4.2
 SITE := $(VENV)/site
 
-.PHONY: demo test test-cluster test-versions lint types layers pytest docs site reproduction bench format clean
+.PHONY: demo test test-cluster test-versions chaos lint types layers pytest docs site reproduction bench format clean
 
 demo: $(INSTALLED) $(JAVA)
 	$(BIN)/penstock demo
@@ -43,6 +43,11 @@ test-cluster: $(INSTALLED) $(JAVA)
 
 test-versions: $(INSTALLED) $(JAVA) $(VERSIONS:%=.versions/%/installed)
 	$(BIN)/pytest -m versions -n 0
+
+# An hour, with another seed each time: make chaos SEED=7
+SEED ?= 1
+chaos: $(INSTALLED) $(JAVA)
+	PYTHONPATH=tests $(BIN)/python -m chaos.run --seconds 3600 --seed $(SEED) --json benchmarks/results/chaos.json
 
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generator
@@ -76,7 +81,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv .versions/$*
 	@grep -v -E '^(pyspark|py4j)==' constraints.txt > .versions/$*/constraints.txt
 	@.versions/$*/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint .versions/$*/constraints.txt --editable '.[kafka]' 'pyspark==$*.*'
+		--constraint .versions/$*/constraints.txt --editable '.[kafka,arrow]' 'pyspark==$*.*'
 	@touch $@
 
 $(SITE): $(INSTALLED)

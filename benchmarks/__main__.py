@@ -21,15 +21,29 @@ BENCHMARKS = (
     "simulator_memory",
     "policy_cost",
     "predictive",
+    "predictive_rivals",
+    "predictive_real",
+    "predictive_later_days",
+    "predictive_conditions",
+    "policies_microbatch",
+    "policies_realtime",
     "autrascale_decisions",
     "realtime",
     "realtime_metering",
+    "chains",
+    "chains_load",
+    "chains_twin",
     "realtime_changes",
+    "realtime_batches",
     "executors_live",
     "state",
     "microbatch",
     "controller",
     "page",
+    "many_logs",
+    "scale",
+    "scale_on_spark",
+    "soak",
     "twin_error",
 )
 
@@ -44,6 +58,9 @@ def main(names: list[str]) -> None:
             tables: dict[type, list[dict[str, Any]]] = {}  # one for each kind of row
             for row in module.rows():
                 tables.setdefault(type(row), []).append(asdict(row))
+        if not tables:
+            console.print("There are no load curves: PENSTOCK_TRACES names a folder with files of t_seconds,rate.")
+            continue
         for rows in tables.values():
             console.print(table(rows), "")
         RESULTS.mkdir(exist_ok=True)

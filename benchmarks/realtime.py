@@ -1,5 +1,7 @@
 """The real-time engine against the same job written by hand, and metering on against off.
 
+Here both have a shuffle in front of each operator; `chains` compares with a query without any.
+
 Throughput is that of a topic read from its beginning; latency is that of a steady stream, from Kafka's time of the
 record that comes to Kafka's time of the record that goes. The three ways take turns, in the other order in every other
 round. Throughput is compared round by round, and so is the CPU time that a record takes in Spark's process; the means
@@ -14,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median, stdev
@@ -40,9 +42,15 @@ RECORDS = 1_000_000
 ROUNDS = 10
 LATENCY_ROUNDS = 8
 STEADY_RATE = 1_000
-STEADY_SECONDS = 8
-SKIPPED_SECONDS = 4
+STEADY_SECONDS = 15
+SKIPPED_SECONDS = 5
+"""What is left is as long as two batches: at the end of one nothing comes for a moment, and that is in the 95th
+percentile or not, as there were one or two of them."""
 WAYS = ("by hand", "engine", "engine, not metered")
+
+
+Running = Callable[[SparkSession, str, str, str, str], AbstractContextManager[None]]
+"""Runs a way from one topic to another, given the address of the broker."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,11 @@ def _by_hand(
     frame = kafka(source, servers=servers).stream(spark).select("value")
     for function in STEPS.values():
         frame = function(frame.repartition(1))
+    return started(spark, frame, servers, sink, checkpoint)
+
+
+def started(spark: SparkSession, frame: DataFrame, servers: str, sink: str, checkpoint: str) -> Callable[[], None]:
+    """Start a query by hand; returns what stops it."""
     with temporary_settings(spark, KEEP_EVERY_STAGE):
         query = (
             frame.select("value").writeStream.format("kafka").option("kafka.bootstrap.servers", servers)
@@ -133,20 +146,24 @@ def _by_hand(
 def _by_engine(
     spark: SparkSession, servers: str, way: str, source: str, sink: str, checkpoint: str
 ) -> Callable[[], None]:
+    job, plan = pipeline(servers, source, sink), Plan(dict.fromkeys(STEPS, 1))
+    metering = way == "engine"
+    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, metering=metering, chaining=False)
+    engine.start(plan)
+    return engine.stop
+
+
+def pipeline(servers: str, source: str, sink: str) -> Pipeline:
     job = Pipeline(sink, source=kafka(source, servers=servers))
     after: tuple[str, ...] = ()
     for name, function in STEPS.items():
         job.operator(name, function, after=after)
         after = (name,)
     job.sink(kafka(sink, servers=servers), after=after[0])
-    plan = Plan(dict.fromkeys(STEPS, 1))
-    metering = way == "engine"
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, metering=metering)
-    engine.start(plan)
-    return engine.stop
+    return job
 
 
-def throughput(spark: SparkSession, broker: Broker, way: str, turn: int) -> Run:
+def throughput(spark: SparkSession, broker: Broker, way: str, turn: int, running: Running = running) -> Run:
     """Between the first fifth and the end."""
     sink, offsets = f"full-{way.replace(', ', '-').replace(' ', '-')}-{turn}", Offsets(broker.servers)
     broker.create_topic(sink, 1)
@@ -168,7 +185,7 @@ def _cpu_seconds(spark: SparkSession) -> float:
     return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def latencies(spark: SparkSession, broker: Broker, way: str, turn: int) -> list[float]:
+def latencies(spark: SparkSession, broker: Broker, way: str, turn: int, running: Running = running) -> list[float]:
     """Milliseconds of each record of a steady stream, without the first seconds."""
     name = f"{way.replace(', ', '-').replace(' ', '-')}-{turn}"
     source, sink = f"steady-{name}", f"steady-out-{name}"
@@ -234,14 +251,7 @@ def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float]:
 
 
 def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering | LatencyOf]:
-    broker.create_topic("full", 1)
-    producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 20})
-    for i in range(RECORDS):
-        producer.produce("full", b'{"name": "user%d", "amount": %f}' % (i % 1000, 0.37 * i))
-        if i % 1000 == 0:
-            producer.poll(0)
-            producer.flush() if i % 50_000 == 0 else None
-    producer.flush()
+    fill(broker)
     for way in WAYS:  # the JVM warms up
         throughput(spark, broker, way, -1)
     runs: dict[str, list[Run]] = {way: [] for way in WAYS}
@@ -264,6 +274,18 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering
     for way in WAYS:
         middle, by_hand = median(p50[way]), median(p50["by hand"])
         yield LatencyOf(way, middle, median(p95[way]), round(middle / by_hand, 3), min(p50[way]), max(p50[way]))
+
+
+def fill(broker: Broker) -> None:
+    """The topic that is read from its beginning."""
+    broker.create_topic("full", 1)
+    producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 20})
+    for i in range(RECORDS):
+        producer.produce("full", b'{"name": "user%d", "amount": %f}' % (i % 1000, 0.37 * i))
+        if i % 1000 == 0:
+            producer.poll(0)
+            producer.flush() if i % 50_000 == 0 else None
+    producer.flush()
 
 
 def _in_turn(turn: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ the first batches of each are left out.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import mean
@@ -19,7 +19,7 @@ from typing import Any
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from benchmarks.realtime import STEPS, WAYS, opened, ratio, running
+from benchmarks.realtime import STEPS, WAYS, Running, opened, ratio, running
 from penstock.testbed.broker import Broker
 
 RUNS = 6
@@ -46,7 +46,7 @@ def rows() -> Iterator[Cost]:
     with opened("local[24]") as (spark, broker):
         batches: dict[str, list[list[float]]] = {way: [] for way in WAYS}
         for turn in range(RUNS):
-            found = _together(spark, broker, turn)
+            found = together(spark, broker, turn)
             for way in WAYS if turn else ():
                 batches[way] += found[way][: min(map(len, found.values()))]
     stages = {name: slice(place, place + 1) for place, name in enumerate(["the source", *STEPS])}
@@ -56,22 +56,25 @@ def rows() -> Iterator[Cost]:
         yield Cost(name, by_hand, not_metered, metered, *ratio(on, off), *ratio(on, hand))
 
 
-def _together(spark: SparkSession, broker: Broker, turn: int) -> dict[str, list[list[float]]]:
+def together(
+    spark: SparkSession, broker: Broker, turn: int, ways: Sequence[str] = WAYS, running: Running = running,
+    seconds: float = SECONDS,
+) -> dict[str, list[list[float]]]:  # fmt: skip
     """CPU microseconds of a record in each stage, of each batch, of all ways."""
-    source, sinks = f"in-{turn}", {way: f"out-{turn}-{place}" for place, way in enumerate(WAYS)}
+    source, sinks = f"in-{turn}", {way: f"out-{turn}-{place}" for place, way in enumerate(ways)}
     for topic in (source, *sinks.values()):
         broker.create_topic(topic, 1)
-    first = turn % len(WAYS)
+    first = turn % len(ways)
     with ExitStack() as all_of_them:
-        for way in WAYS[first:] + WAYS[:first]:
+        for way in (*ways[first:], *ways[:first]):
             all_of_them.enter_context(running(spark, broker.servers, way, source, sinks[way]))
-        _feed(broker, source)
+        _feed(broker, source, seconds)
         return {way: _batches(spark, sink) for way, sink in sinks.items()}
 
 
-def _feed(broker: Broker, topic: str) -> None:
+def _feed(broker: Broker, topic: str, seconds: float) -> None:
     producer, began, sent = Producer({"bootstrap.servers": broker.servers, "linger.ms": 5}), time.monotonic(), 0
-    while (elapsed := time.monotonic() - began) < SECONDS:
+    while (elapsed := time.monotonic() - began) < seconds:
         while sent < elapsed * RATE:
             producer.produce(topic, b'{"name": "user%d", "amount": %f}' % (sent % 1000, 0.37 * sent))
             sent += 1

@@ -5,7 +5,10 @@ One Spark and one Kafka broker for all tests that need them and leave them as th
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,3 +59,18 @@ def own_broker() -> Iterator[Broker]:
 
     with Broker() as running:
         yield running
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A PEM file with a certificate for this machine and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: it makes the certificate")
+    file, key = tmp_path / "both.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", file],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    file.write_text(file.read_text() + key.read_text())
+    return file

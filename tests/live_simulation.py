@@ -29,6 +29,9 @@ class WithExecutors(SimulatedCluster):
         plan = super().plan()
         return replace(plan, executors=plan.widest)
 
+    def leaving(self) -> int:
+        return 0
+
     def read(self) -> Sequence[Sample]:
         executors = self.plan().executors
         return [replace(sample, executors=executors) for sample in super().read()]
@@ -49,6 +52,7 @@ def controller(store: Store | None = None, name: str = "clicks", every: float = 
         clock=cluster,
         store=store or MemoryStore(),
         execution=job.job.engine.execution,
+        leaving=cluster.leaving,
     )
 
     def run() -> Cycle:

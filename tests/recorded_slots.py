@@ -35,6 +35,9 @@ class RecordedSlots(SlotSupplier):
     def executors_for(self, slots: int) -> int | None:
         return None if self.most is None else min(max(1, -(-slots // SLOTS_EACH)), self.most)
 
+    def slots_for(self, slots: int) -> int:
+        return SLOTS_EACH * (self.executors_for(slots) or 0)
+
     def require(self, slots: int) -> None:
         self.calls.append(("require", slots))
         self.there = max(self.there, min(-(-slots // SLOTS_EACH), self.available))

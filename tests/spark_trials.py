@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.model import Cycle, Decision, Latency, Mode, OperatorSample, Plan, Reason, ReasonCode, Sample
+from penstock.model import Actuation, Cycle, Decision, Latency, Mode, OperatorSample, Plan, Reason, ReasonCode, Sample
+from penstock.papers.spark.simulated import simulate
 from penstock.papers.spark.trial import Run, Trial, plan_of
 from penstock.report.item import Item, Row
 from penstock.report.judging import Judgement
+from penstock.simulator.job import Behaviour, Change, Engine, Job
 
 Configuration = tuple[int, ...]
 
@@ -62,3 +64,11 @@ def judgement(item: Item, words: str) -> Judgement:
 def figure(item: Item, label: str) -> Row:
     (found,) = [row for row in item.rows if row.label == label]
     return found
+
+
+def simulated_run(trial: Trial, **behaviours: Behaviour) -> Run:
+    """A trial in the simulator, on a job whose operators take what they are to take on Spark, or behave as given."""
+    topology = trial.job.pipeline(None, None).topology(Actuation.RESTART)  # type: ignore[arg-type]
+    usual = {name: Behaviour(service_ms=max(ms, 0.05), hop_ms=18.0) for name, ms in trial.job.service_ms.items()}
+    engine = Engine(change=Change.RESTART, downtime_seconds=1.0, queue_records=20)
+    return simulate(trial, topology, Job(trial.job.name, topology, usual | behaviours, engine, start=trial.start))

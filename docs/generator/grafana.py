@@ -48,6 +48,8 @@ PANELS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
         "Executors", "short",
         (
             ("penstock_executors{}", "{{query_name}} present"),
+            ("penstock_executors_requested{}", "{{query_name}} requested"),
+            ("penstock_executors_leaving{}", "{{query_name}} leaving"),
             ("penstock_executors_decided{}", "{{query_name}} decided"),
         ),
     ),

@@ -18,6 +18,8 @@ COMMAND_LINE = {
     "mode": "`--mode MODE`",
     "metrics_port": "`--metrics-port PORT` (`penstock run`)",
     "dashboard": "`--dashboard` (`penstock run`)",
+    "listen": "`--listen ADDRESS` (`penstock run`, `penstock dashboard`)",
+    "certificate": "`--certificate FILE` (`penstock run`, `penstock dashboard`)",
 }
 
 

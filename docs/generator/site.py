@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-OUTSIDE = ("CONTRIBUTING.md", "CHANGELOG.md")
+OUTSIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+CODE = ("src", "examples", "tests", "benchmarks")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -29,8 +30,12 @@ def within_the_site(markdown: str, page: str) -> str:
     'see [this](../CONTRIBUTING.md#set-up)'
     >>> within_the_site("see [that](docs/tutorial.md) and ![it](docs/images/it.png)", "CONTRIBUTING.md")
     'see [that](tutorial.md) and ![it](images/it.png)'
+    >>> within_the_site("see [`ds2.py`](../../src/penstock/policies/ds2.py)", "reference/policies.md")
+    'see `ds2.py`'
     """
     if page in OUTSIDE:
         return markdown.replace("](docs/", "](")
+    # The site has no source code: what links to it is its name there.
+    markdown = re.sub(rf"\[([^\]]+)\]\((?:\.\./)+(?:{'|'.join(CODE)})/[^)]*\)", r"\1", markdown)
     names = "|".join(map(re.escape, OUTSIDE))
     return re.sub(rf"\]\(\.\./((?:\.\./)*)({names})", r"](\1\2", markdown)

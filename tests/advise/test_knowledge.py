@@ -39,6 +39,8 @@ def test_predictive_begins_with_what_a_log_taught_it(tmp_path: Path) -> None:
     (advice,) = advise_log(ASK, EventLog(job.write(tmp_path / "log"))).queries
     assert advice.knowledge is not None
     assert advice.knowledge.job == "clicks"
+    windows = [window for cycle in advice.knowledge.cycles for window in cycle.samples]
+    assert [window.waiting for window in windows] == [window.backlog for window in windows]  # nothing counts twice
     url = f"sqlite:///{tmp_path / 'learnt.db'}"
     advice.knowledge.keep(url)
     policy = begun(url, "clicks")

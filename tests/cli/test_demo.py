@@ -27,7 +27,7 @@ def test_the_demo_follows_the_surges_with_far_fewer_cores_and_says_what_it_cost(
     ]
     totals = [sum(plan.values()) for plan in plans]
     assert max(totals) > 2 * totals[0]
-    assert totals[-1] <= 0.6 * max(totals)  # two surges came within the hour, so it keeps room for a third
+    assert totals[-1] <= 0.75 * max(totals)  # two surges came within the hour, so it keeps room for a third
 
     said = " ".join(outcome.out.split())
     assert f"{result['rescales']} changes; it was outside the targets" in said
@@ -78,3 +78,11 @@ def test_a_workload_that_the_engine_cannot_run_is_one_line(penstock: Command) ->
 
 def test_a_wrong_engine_is_one_line(penstock: Command) -> None:
     assert penstock("demo", "--engine", "micro").complaint.startswith("engine 'micro' is not known; did you mean")
+
+
+def test_how_a_plan_changes_is_a_matter_of_real_time(penstock: Command) -> None:
+    for engine in ("microbatch", "simulator"):
+        complaint = penstock("demo", "--engine", engine, "--change", "handover").complaint
+        assert complaint == "change must be left out without --engine realtime: nothing else is restarted"
+    complaint = penstock("demo", "--engine", "realtime", "--change", "handovr").complaint
+    assert complaint.startswith("change 'handovr' is not known; did you mean")

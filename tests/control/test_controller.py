@@ -36,14 +36,17 @@ def after(cycles: int) -> tuple[Callable[[Cycle], None], threading.Event]:
 
 def test_it_decides_again_and_again_until_it_is_stopped() -> None:
     listener, enough = after(cycles=5)
-    loop = a_loop(settings=FAST)
+    loop, cycles = a_loop(settings=FAST), list[Cycle]()
     controller = Controller(loop, listener)
+    controller.observers.append(cycles.append)
     controller.start()
     wait(enough)
     controller.stop()
     assert not controller.alive
     assert loop.actuator.plan() == LARGE
-    assert len(controller.decision_ms) >= 5
+    changes = [cycle for cycle in cycles if cycle.change_seconds is not None]
+    assert len(changes) == 1
+    assert len(controller.decision_ms) == len(cycles) - 1, "what a change takes is not what a decision takes"
 
 
 def test_every_change_is_a_line_in_the_log_under_the_name_of_the_job(caplog: pytest.LogCaptureFixture) -> None:

@@ -32,7 +32,7 @@ def written(caplog: pytest.LogCaptureFixture, *cycles: Cycle) -> list[tuple[str,
 def test_a_change_is_one_line_and_a_hold_is_none(caplog: pytest.LogCaptureFixture) -> None:
     grows = cycle(ONE, THREE, ReasonCode.SCALE_UP, "it is busy")
     assert written(caplog, cycle(), grows, cycle(THREE, THREE)) == [
-        ("INFO", "clicks: job 1; 1 executors -> job 3; 3 executors, because it is busy")
+        ("INFO", "clicks: job 1; 1 executor -> job 3; 3 executors, because it is busy")
     ]
 
 
@@ -50,5 +50,5 @@ def test_what_monitor_mode_would_change_is_said_once(caplog: pytest.LogCaptureFi
     same = cycle(THREE, THREE, mode=Mode.MONITOR)
     assert (
         written(caplog, would, would, same, would)
-        == [("INFO", "clicks: would change job 3; 3 executors -> job 1; 1 executors, because it is idle")] * 2
+        == [("INFO", "clicks: would change job 3; 3 executors -> job 1; 1 executor, because it is idle")] * 2
     )

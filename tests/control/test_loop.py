@@ -25,6 +25,21 @@ def test_an_active_loop_acts_and_records_exactly_one_cycle() -> None:
     assert list(loop.store.recent(10)) == [cycle]
 
 
+def test_executors_that_leave_are_counted_once_the_change_is_made() -> None:
+    job = Job(LARGE)
+    loop = a_loop(policy=Wants(SMALL), actuator=job, leaving=lambda: LARGE["split"] - job.in_force["split"])
+    assert loop.run_once().leaving == 1
+
+
+def test_a_cluster_that_cannot_tell_who_leaves_costs_no_cycle() -> None:
+    def fails() -> int:
+        raise ConnectionError("no route to the driver")
+
+    cycle = a_loop(leaving=fails).run_once()
+    assert cycle.changed
+    assert cycle.leaving is None
+
+
 def test_a_monitoring_loop_decides_and_records_and_never_acts() -> None:
     loop = a_loop(mode=Mode.MONITOR)
     cycle = loop.run_once()

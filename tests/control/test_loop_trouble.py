@@ -82,9 +82,9 @@ def test_stale_metrics_scale_nothing() -> None:
 def test_a_window_is_not_stale_before_the_next_ones_could_have_ended() -> None:
     clock = Ticks()
     loop = a_loop(readings=[[sample(0)]], settings=Settings(interval_seconds=1, policy_limit_seconds=None), clock=clock)
-    codes = [code(loop.run_once()) for _ in range(4)]  # its ten seconds are longer than three intervals
-    # By this clock the change takes ten seconds.
-    assert codes == [ReasonCode.SCALE_UP, *[ReasonCode.NO_NEW_WINDOW] * 2, ReasonCode.STALE_METRICS]
+    codes = [code(loop.run_once()) for _ in range(5)]  # its ten seconds are longer than three intervals
+    # By this clock the change takes ten seconds, and the next window cannot begin before they are over.
+    assert codes == [ReasonCode.SCALE_UP, *[ReasonCode.NO_NEW_WINDOW] * 3, ReasonCode.STALE_METRICS]
 
 
 def test_warm_up_windows_are_left_out() -> None:

@@ -13,8 +13,11 @@ from urllib.parse import urlencode
 import pytest
 
 from live_simulation import controller
+from penstock.dashboard import answers
 from penstock.dashboard.server import Dashboard
 from penstock.model import Cycle, PenstockError
+from penstock.serving.access import Access
+from penstock.stores.history import History
 from penstock.stores.sql import SqlStore
 
 Answer = tuple[int, Any]
@@ -37,7 +40,7 @@ def page(recorded: tuple[str, list[Cycle]]) -> Iterator[Dashboard]:
 
 
 def get(page: Dashboard, path: str, headers: dict[str, str] | None = None, **parameters: object) -> Answer:
-    address = f"http://127.0.0.1:{page.port}{path}?{urlencode(parameters)}"
+    address = f"http://127.0.0.1:{page.server.port}{path}?{urlencode(parameters)}"
     try:
         with urllib.request.urlopen(urllib.request.Request(address, headers=headers or {})) as answer:
             body = answer.read().decode()
@@ -118,7 +121,7 @@ def test_what_cannot_be_answered_is_one_sentence(
 
 def test_it_only_reads(page: Dashboard) -> None:
     for method in ("POST", "PUT", "DELETE"):
-        request = urllib.request.Request(f"http://127.0.0.1:{page.port}/api/job", method=method, data=b"")
+        request = urllib.request.Request(f"http://127.0.0.1:{page.server.port}/api/job", method=method, data=b"")
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(request)
         refused.value.close()
@@ -126,21 +129,27 @@ def test_it_only_reads(page: Dashboard) -> None:
 
 
 def test_another_name_for_this_machine_is_not_answered(page: Dashboard) -> None:
-    status, _ = get(page, "/api/jobs", headers={"Host": f"evil.example.org:{page.port}"})
+    status, _ = get(page, "/api/jobs", headers={"Host": f"evil.example.org:{page.server.port}"})
     assert status == HTTPStatus.MISDIRECTED_REQUEST
 
 
-def test_beyond_this_machine_it_asks_for_the_token(recorded: tuple[str, list[Cycle]]) -> None:
-    with Dashboard(recorded[0], host="0.0.0.0", port=0) as page:
-        assert page.token is not None
-        assert page.token in page.url
-        for parameters, headers in (({}, {}), ({"token": "wrong"}, {}), ({}, {"Cookie": "penstock=wrong"})):
-            assert get(page, "/", headers, **parameters)[0] == HTTPStatus.FORBIDDEN
-            assert get(page, "/api/jobs", headers, **parameters)[0] == HTTPStatus.FORBIDDEN
-        assert get(page, "/", token=page.token)[0] == HTTPStatus.OK
-        assert get(page, "/api/jobs", {"Cookie": f"penstock={page.token}"})[0] == HTTPStatus.OK
+def test_the_address_that_is_printed_has_the_token(recorded: tuple[str, list[Cycle]]) -> None:
+    with Dashboard(recorded[0], Access(token=16 * "x"), port=0) as page:
+        assert page.url.endswith(f"/?token={16 * 'x'}")
+        assert get(page, "/api/jobs")[0] == HTTPStatus.FORBIDDEN
+        assert get(page, "/api/jobs", token=16 * "x")[0] == HTTPStatus.OK
 
 
 def test_a_port_that_is_taken_is_one_sentence(page: Dashboard, recorded: tuple[str, list[Cycle]]) -> None:
-    with pytest.raises(PenstockError, match=rf"^the page cannot be served at 127.0.0.1:{page.port}: "):
-        Dashboard(recorded[0], port=page.port)
+    with pytest.raises(PenstockError, match=rf"^the page cannot be served at 127.0.0.1:{page.server.port}: "):
+        Dashboard(recorded[0], port=page.server.port)
+
+
+def test_a_part_of_the_time_has_the_plans_of_that_part_and_the_one_before(recorded: tuple[str, list[Cycle]]) -> None:
+    history = History(recorded[0])
+    span = history.span("clicks")
+    assert span is not None
+    every = history.plans(span)
+    begin, end = every[2]["t"], every[3]["t"]
+    part = answers.job(history, "clicks", begin=begin, end=end)["plans"]
+    assert [plan["number"] for plan in part] == [plan["number"] for plan in every[1:4]]

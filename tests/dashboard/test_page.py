@@ -121,6 +121,26 @@ def test_dragging_zooms_every_chart_and_a_double_click_shows_all_again(page: Chr
     wait_for(lambda: axis() == whole, "the whole again")
 
 
+def test_executors_are_those_requested_those_present_and_those_that_leave(page: Chrome) -> None:
+    legend = page.find_element(By.CSS_SELECTOR, "[data-chart=Executors] .legend").text
+    assert [words.split()[0] for words in legend.splitlines()] == ["present", "requested", "leaving"]
+
+
+def test_the_newest_decision_is_said_at_the_top(page: Chrome, job: Controller) -> None:
+    (newest,) = job.loop.store.recent(1)
+    wait_for(lambda: newest.decision.reason.text in page.find_element(By.ID, "now").text, "the newest decision")
+
+
+def test_a_change_that_is_chosen_on_a_chart_opens(page: Chrome) -> None:
+    tip = page.find_elements(By.CSS_SELECTOR, "[data-chart=Load] .tip")[0]
+    ActionChains(page).move_to_element(tip).click().perform()
+    picked = page.find_element(By.ID, "picked")
+    wait_for(picked.is_displayed, "the decision")
+    assert "Reason" in [each.text for each in picked.find_elements(By.TAG_NAME, "h3")]
+    picked.find_element(By.TAG_NAME, "button").click()
+    assert not picked.is_displayed()
+
+
 def test_a_plan_is_asked_for_and_answered(page: Chrome) -> None:
     field = page.find_element(By.CSS_SELECTOR, "#plan input[name=sessions]")
     field.clear()

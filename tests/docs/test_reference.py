@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from docs.generator import GRAFANA, PAGES, REFERENCE
+from chaos.faults import faults_of
+from chaos.jobs import JOBS
+from docs.generator import GRAFANA, PAGES, REFERENCE, RELIABILITY
 from docs.generator.grafana import grafana_dashboard
+from docs.generator.reliability import FAULTS, WAYS, reliability_page
 from penstock.cli.workloads import workloads
 from penstock.forecast import FORECASTERS
 from penstock.guards import GUARDS
@@ -23,6 +26,15 @@ def test_the_page_in_the_repository_is_what_the_code_makes_now(name: str) -> Non
 
 def test_the_dashboard_for_grafana_is_what_the_code_makes_now() -> None:
     assert GRAFANA.read_text(encoding="utf-8") == grafana_dashboard(), "docs/monitoring/grafana.json: run make docs"
+
+
+def test_the_page_of_reliability_is_what_the_results_make_now() -> None:
+    assert RELIABILITY.read_text(encoding="utf-8") == reliability_page(), "docs/reliability.md: run make docs"
+
+
+def test_the_page_of_reliability_has_words_for_every_job_and_every_fault() -> None:
+    assert WAYS.keys() == JOBS.keys()
+    assert FAULTS.keys() == {fault.__name__ for job in JOBS for fault in faults_of(job)}
 
 
 def test_no_page_is_left_over() -> None:

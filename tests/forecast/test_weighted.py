@@ -87,3 +87,67 @@ def test_the_highest_rate_until_then_is_covered_as_often_as_said_and_more_than_t
             expected.append(peak > forecaster.quantiles(300, (0.8,))[0])
     assert 0.7 < sum(covered) / len(covered) < 0.92
     assert all(expected)
+
+
+def test_a_source_that_was_silent_for_minutes_is_not_expected_to_jump_tenfold() -> None:
+    """A prediction made while nothing came is no measure of how much a load that runs may rise."""
+    forecaster = Weighted()
+    for minute in range(60):
+        forecaster.learn(60.0 * minute, 0.0 if 30 <= minute < 35 else 300.0)
+    assert max(forecaster.peaks(300, (0.995,))) < 3 * 300
+
+
+def test_a_rate_that_cannot_be_is_not_the_usual_one() -> None:
+    forecaster = Weighted()
+    for minute in range(60):
+        forecaster.learn(60.0 * minute, 1e9 if minute == 30 else 300.0)
+    assert forecaster._usual < 2 * 300
+
+
+def jumps(hours: float, seed: int) -> list[float]:
+    """Rates every 10 s that jump every five minutes around a level of 1000 and know nothing of the one before."""
+    draw = random.Random(seed)
+    return [rate for _ in range(int(12 * hours)) for rate in [1000.0 * draw.uniform(0.5, 1.5)] * 30]
+
+
+def test_a_load_that_comes_back_to_its_level_is_expected_there_and_not_where_it_is() -> None:
+    forecaster = Weighted()
+    for step, rate in enumerate([*jumps(8, seed=5), *[1490.0] * 12]):
+        forecaster.learn(10.0 * step, rate)
+    predicted, weights = forecaster.predict(3600), forecaster.weights(3600)
+    assert predicted is not None
+    assert predicted < 1300
+    assert weights["minutes"] + weights["hour"] > 0.5
+
+
+def test_a_single_surge_is_not_expected_again_for_hours() -> None:
+    """Its misses overlap: asked every minute, an hour's horizon would have the same ten minutes in 70 of 240 misses."""
+    forecaster = Weighted()
+    for minute in range(9 * 60):
+        forecaster.learn(60.0 * minute, 4000.0 if 400 <= minute < 410 else 1000.0)
+    assert forecaster.peaks(3600, (0.7,)) == pytest.approx([1000.0], rel=0.05)
+    assert sum(miss > 1.0 for miss in forecaster.state()["memory"]["peaks"][-1]) <= 5
+
+
+def test_while_a_horizon_has_too_few_misses_those_of_a_shorter_one_stand_in() -> None:
+    forecaster = Weighted()
+    for step, rate in enumerate(jumps(1.5, seed=2)):
+        forecaster.learn(10.0 * step, rate)
+    memory = forecaster.state()["memory"]
+    assert len(memory["peaks"][-1]) < 10 <= len(memory["peaks"][3])  # an hour, five minutes
+    predicted, peak = forecaster.predict(3600), forecaster.peaks(3600, (0.9,))[0]
+    assert predicted is not None
+    assert peak > 1.3 * predicted  # a nominal error would say a quarter
+
+
+def test_what_a_version_with_other_forecasters_has_stored_is_left() -> None:
+    forecaster = Weighted()
+    for minute in range(60):
+        forecaster.learn(60.0 * minute, 1000.0)
+    state = forecaster.state()
+    earlier = {**state["memory"], "members": {"last": state["memory"]["members"]["last"]}, "asked": 3540.0}
+    resumed = Weighted()
+    resumed.restore({**state, "memory": earlier})
+    assert resumed.predict(60) is None
+    resumed.learn(3600.0, 1200.0)
+    assert resumed.predict(60) == 1200.0

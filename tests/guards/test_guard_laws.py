@@ -176,7 +176,7 @@ def test_the_chain_ends_inside_the_quota_or_at_the_minima(case: tuple[Decision, 
     topology, execution = observation.topology, observation.execution
     plan = vet(chain({"quota": {"slots": slots}, "stabilisation": None}), decision, observation).plan
     minima = inside(Plan.smallest(topology), topology)
-    assert execution.slots(plan) <= max(slots, execution.slots(minima))
+    assert execution.slots(plan, topology) <= max(slots, execution.slots(minima, topology))
 
 
 def test_the_chain_holds_every_guard_of_the_catalog_in_its_place() -> None:

@@ -138,6 +138,17 @@ def test_nothing_is_judged_before_a_window_lies_wholly_after_the_change(
     assert Ineffective().vet(decision, grown_from_2_to_4(BEHIND)) is decision
 
 
+def test_what_was_measured_while_executors_were_awaited_does_not_count(
+    decide: Decide, grown_from_2_to_4: Story
+) -> None:
+    observation = grown_from_2_to_4(BEHIND, BEHIND)
+    [growth] = observation.history
+    waited = replace(observation, history=(replace(growth, change_seconds=1.0),))
+    decision = decide({"read": 1, "store": 8})
+    assert Ineffective().vet(decision, observation).verdicts
+    assert Ineffective().vet(decision, waited) is decision
+
+
 def test_a_later_change_of_another_operator_gets_its_chance(
     decide: Decide, grown_from_2_to_4: Story, cycle: Remember, window: Window
 ) -> None:

@@ -76,7 +76,7 @@ def test_where_even_the_minima_are_too_many_they_are_the_plan(
     job = Topology((Operator("a", min=3), Operator("b", min=5)))
     vetted = Quota(slots=2).vet(decide({"a": 9, "b": 9}), observe({"a": 3, "b": 5}, job, execution=execution))
     assert vetted.plan == Plan({"a": 3, "b": 5})
-    assert f"even the minima take {execution.slots(vetted.plan)}" in vetted.verdicts[0].reason.text
+    assert f"even the minima take {execution.slots(vetted.plan, job)}" in vetted.verdicts[0].reason.text
     assert Quota(slots=2).vet(vetted, observe({"a": 3, "b": 5}, job, execution=execution)) is vetted
 
 

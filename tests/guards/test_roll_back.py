@@ -177,6 +177,28 @@ def test_no_other_guard_stands_in_the_way_back(
     assert decision.plan == Plan({"a": 2})
 
 
+@pytest.mark.parametrize(("throughput", "taken_back"), [(100.0, True), (91.0, True), (90.0, False), (None, False)])
+def test_growth_is_not_blamed_for_a_job_that_was_falling_behind_already(
+    throughput: float | None, taken_back: bool, decide: Decide, observe: Observe, cycle: Remember, window: Window
+) -> None:
+    """In a surge the backlog is small when growth is decided on, and large when it has come."""
+    large = Plan({"a": 16})
+    history = (cycle(CHANGE, {"a": 2}, large, samples=(window(CHANGE - 60, throughput=throughput),)),)
+    samples = tuple(window(CHANGE + 60 * i, throughput=95.0, backlog=3000.0 * (i + 1)) for i in range(3))
+    vetted = RollBack().vet(decide(large), observe(large, t=CHANGE + 180, history=history, samples=samples))
+    assert bool(vetted.verdicts) is taken_back
+
+
+@pytest.mark.parametrize(("in_force_after", "taken_back"), [(0.0, True), (1.0, False), (61.0, False)])
+def test_what_was_measured_while_executors_were_awaited_is_not_held_against_the_change(
+    in_force_after: float, taken_back: bool, decide: Decide, shrunk_from_4_to_3: Story
+) -> None:
+    observation = shrunk_from_4_to_3([GOOD], [SLOW] * 3)
+    [change] = observation.history
+    waited = replace(observation, history=(replace(change, change_seconds=in_force_after),))
+    assert bool(RollBack().vet(decide(THREE), waited).verdicts) is taken_back
+
+
 def test_without_history_everything_passes(decide: Decide, observe: Observe) -> None:
     decision = decide({"a": 1})
     assert RollBack().vet(decision, observe({"a": 4})) is decision

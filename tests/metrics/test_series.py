@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,7 +17,7 @@ from penstock.control.controller import Controller
 from penstock.metrics.job_figures import JobFigures
 from penstock.metrics.series import SERIES
 from penstock.metrics.server import MetricsServer
-from penstock.model import InvalidValueError, PenstockError
+from penstock.model import InvalidValueError, PenstockError, Plan
 
 
 @pytest.fixture
@@ -67,6 +68,20 @@ def test_a_scrape_shows_the_newest_window_the_plans_and_the_sums(server: Metrics
     assert ("penstock_backlog_records",) not in shown  # nobody measured it
 
 
+def test_executors_are_those_requested_those_present_and_those_that_leave(server: MetricsServer) -> None:
+    three, one = Plan(SMALL.parallelism, 3), Plan(SMALL.parallelism, 1)
+    loop = a_loop(
+        policy=Wants(one), readings=[[replace(sample(0), executors=3)]], actuator=Job(three), leaving=lambda: 2
+    )
+    figures = JobFigures("app-1", "clicks", Controller(loop))
+    server.collector.add(figures)
+    figures(loop.run_once())
+    shown = scraped(server)
+    assert shown["penstock_executors",] == 3  # before the change
+    assert shown["penstock_executors_requested",] == 1
+    assert shown["penstock_executors_leaving",] == 2
+
+
 def test_a_change_that_fails_is_counted_apart(server: MetricsServer) -> None:
     loop = a_loop(policy=Wants(), readings=[[sample(0)]], actuator=Job(stuck=True))
     figures = JobFigures("app-1", "clicks", Controller(loop))
@@ -112,7 +127,7 @@ def test_jobs_share_a_port_and_a_job_that_ends_takes_its_series_along(server: Me
 def test_a_port_that_is_taken_is_one_sentence(server: MetricsServer) -> None:
     MetricsServer._open.pop(server.port)  # as another process would hold it
     try:
-        with pytest.raises(PenstockError, match=rf"^metrics_port {server.port} cannot be used: "):
+        with pytest.raises(PenstockError, match=rf"^metrics_port cannot be served at 127.0.0.1:{server.port}: "):
             MetricsServer.of(server.port)
     finally:
         MetricsServer._open[server.port] = server

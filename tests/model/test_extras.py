@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +38,7 @@ def run(missing: list[str], code: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("import penstock.spark", "pyspark is not installed: pip install 'penstock[spark]'"),
+        ("from penstock.spark import watch", "pyspark is not installed: pip install 'penstock[spark]'"),
         ("import penstock.spark.topics", "confluent_kafka is not installed: pip install 'penstock[kafka]'"),
         ("import penstock.performance.bayesian", "scipy is not installed: pip install 'penstock[learners]'"),
         ("import penstock.simulator", "numba is not installed: pip install 'penstock[simulator]'"),
@@ -51,6 +52,14 @@ def run(missing: list[str], code: str) -> subprocess.CompletedProcess[str]:
 def test_what_is_missing_is_one_sentence_with_the_command(code: str, said: str) -> None:
     missing = said.partition(" ")[0]
     assert run([missing], code).stderr.strip().splitlines()[-1].endswith(said)
+
+
+def test_advice_and_its_page_need_neither_spark_nor_matplotlib(tmp_path: Path) -> None:
+    given = ["advise", str(ROOT / "examples" / "event-log"), "--no-oracle", "-p", "static"]
+    code = f"from penstock.cli.main import app\napp({[*given, '--out', str(tmp_path / 'advice.html')]!r})"
+    done = run(["pyspark", "py4j", "confluent_kafka", "matplotlib"], code)
+    assert "ran 4 executors for 8 min 39 s" in done.stdout, done.stderr
+    assert (tmp_path / "advice.html").exists()
 
 
 def test_the_picture_asks_for_its_library() -> None:

@@ -78,9 +78,41 @@ def test_equal_plans_have_equal_hashes_here_and_after_a_journey(topology: Topolo
 
 
 def test_operators_at_once_cost_their_sum_and_operators_in_turn_the_widest() -> None:
-    plan = Plan({"a": 2, "b": 5, "c": 3})
-    assert (plan.total, Execution.CONCURRENT.slots(plan)) == (10, 10)
-    assert (plan.widest, Execution.SEQUENTIAL.slots(plan)) == (5, 5)
+    plan, job = Plan({"a": 2, "b": 5, "c": 3}), Topology.chain("a", "b", "c")
+    assert (plan.total, Execution.CONCURRENT.slots(plan, job)) == (10, 10)
+    assert (plan.widest, Execution.SEQUENTIAL.slots(plan, job)) == (5, 5)
+
+
+def test_operators_that_share_their_instances_share_their_slots() -> None:
+    job = Topology.chain("a", Operator("b", chained=True), Operator("c", chained=True))
+    slots = Execution.CONCURRENT.slots
+    assert slots(Plan({"a": 3, "b": 3, "c": 3}), job) == 3
+    assert slots(Plan({"a": 3, "b": 3, "c": 2}), job) == 5
+    assert slots(Plan({"a": 1, "b": 3, "c": 2}), job) == 6
+    assert Execution.SEQUENTIAL.slots(Plan({"a": 3, "b": 3, "c": 2}), job) == 3
+
+
+def test_tasks_that_read_have_slots_unless_an_operator_with_as_many_instances_reads_itself() -> None:
+    job = Topology.chain(Operator("a", readers=3), Operator("b", chained=True), Operator("c", chained=True))
+    slots = Execution.CONCURRENT.slots
+    assert slots(Plan({"a": 3, "b": 3, "c": 3}), job) == 3
+    assert slots(Plan({"a": 1, "b": 1, "c": 1}), job) == 3 + 1
+    assert slots(Plan({"a": 3, "b": 3, "c": 2}), job) == 3 + 2
+    assert slots(Plan({"a": 2, "b": 3, "c": 2}), job) == 3 + 7
+
+
+def test_the_smallest_plan_keeps_tied_operators_together() -> None:
+    job = Topology.chain(Operator("a", min=2, tie="front"), Operator("b", tie="front"), "c")
+    assert Plan.smallest(job) == Plan({"a": 2, "b": 2, "c": 1})
+
+
+def test_a_plan_that_parts_tied_operators_is_refused() -> None:
+    job = Topology.chain(Operator("a", tie="front"), Operator("b", tie="front"))
+    with pytest.raises(InvalidValueError) as refused:
+        Plan({"a": 2, "b": 3}).check_bounds(job)
+    assert str(refused.value) == (
+        "plan: operator b must have as many instances as a, with which it is tied, not 3 beside 2"
+    )
 
 
 def test_a_plan_reads_as_a_person_would_say_it() -> None:

@@ -1,6 +1,7 @@
 """What a change costs a job."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -58,14 +59,17 @@ def windows_after(silence: float, seconds: float = 10.0, count: int = 6) -> list
 
 
 def after_a_change(
-    windows: list[Sample], before_ms: float = 100.0, actuation: Actuation = Actuation.RESTART
+    windows: list[Sample],
+    before_ms: float = 100.0,
+    actuation: Actuation = Actuation.RESTART,
+    took: float | None = None,
 ) -> Observation:
     topology = Topology((Operator("count", actuation=actuation),))
     old, new = Plan({"count": 2}), Plan({"count": 3})
     before = Sample(t=40, seconds=60, operators={}, input_rate=RATE, backlog=0, event_latency_ms=Latency(before_ms))
     change = Cycle(
         t=100, mode=Mode.ACTIVE, before=old, samples=(before,), applied=True,
-        decision=Decision.hold(new, ReasonCode.SCALE_UP, ""),
+        decision=Decision.hold(new, ReasonCode.SCALE_UP, ""), change_seconds=took,
     )  # fmt: skip
     later = Cycle(
         t=160, mode=Mode.ACTIVE, before=new, samples=tuple(windows), applied=True,
@@ -91,6 +95,18 @@ def test_a_change_is_looked_at_once() -> None:
     cost.learn(seen, Known())
     cost.learn(seen, Known())
     assert cost.changes == 1
+
+
+def test_how_long_a_larger_plan_waits_for_its_executors_is_learnt_from_each_growth_once() -> None:
+    cost, seen = ChangeCost(), after_a_change(windows_after(4.0), before_ms=5000.0, took=9.0)
+    assert cost.arrival == 0.0
+    for _ in range(2):
+        cost.learn(seen, Known())
+        assert cost.arrival == 9.0
+    [change, later] = seen.history
+    smaller = replace(change, t=130.0, before=Plan({"count": 8}), change_seconds=1.0)
+    cost.learn(replace(seen, history=(smaller, later)), Known())
+    assert cost.arrival == 9.0
 
 
 def test_a_job_that_missed_its_targets_before_shows_nothing() -> None:

@@ -85,3 +85,22 @@ def test_it_goes_on_where_it_stopped() -> None:
     budget.learn(observed(window(0, 100), window(60, 2000)), no_cost)
     again.restore(json.loads(json.dumps(budget.state())))
     assert again.state() == budget.state()
+
+
+def test_the_slots_that_the_job_usually_has_are_an_average_over_a_day() -> None:
+    budget = ErrorBudget(0.01, day=1000.0)
+    assert budget.slots is None
+    budget.hold(seconds=500, slots=10)
+    budget.hold(seconds=500, slots=20)
+    assert budget.slots == 15
+    for _ in range(100):
+        budget.hold(seconds=100, slots=40)
+    assert budget.slots == pytest.approx(40, rel=1e-3)
+
+
+def test_what_a_job_had_before_its_targets_were_met_does_not_count() -> None:
+    budget = ErrorBudget(0.01)
+    budget.learn(observed(window(0, 2000)), no_cost)
+    assert budget.slots is None
+    budget.learn(observed(window(0, 2000), window(60, 100)), no_cost)
+    assert budget.slots == 2

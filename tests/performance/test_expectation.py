@@ -36,6 +36,16 @@ def test_a_plan_that_cannot_keep_up_has_no_latency() -> None:
     assert expect(observation, Plan({"all": 9})) == Expected(throughput=90)
 
 
+def test_instances_that_are_shared_do_the_work_of_all() -> None:
+    """Ten records a second each, one after the other in the same instances."""
+    topology = Topology.chain("read", Operator("count", chained=True))
+    apart = Plan({"read": 10, "count": 11})
+    observation = job(95, topology).observe(apart, [job(95, topology).respond(apart)])
+    expected = expect(observation, Plan({"read": 10, "count": 10}))
+    assert expected is not None
+    assert expected.throughput == pytest.approx(50)
+
+
 def test_the_plan_in_force_keeps_its_measured_latency() -> None:
     plan = Plan({"all": 10})
     sample = replace(job(95).respond(plan), processing_latency_ms=Latency(mean=321.0))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,7 +85,8 @@ def test_no_sequence_of_brute_force_is_cheaper() -> None:
             chance = 1 / (1 + math.exp(-max(-8.0, min(8.0, z)) * (1.5976 + 0.070566 * max(-8.0, min(8.0, z)) ** 2)))
             total += 60 * rungs[at].slots + 5.0 * 60 * chance + (30.0 if at != before else 0.0)
             before = at
-        return total
+        too_many = max(0, rungs[plans[-1]].slots - 4)  # 4 slots carry the last rate
+        return total + min(too_many * 240.0, 30.0)
 
     # Every plan has the capacity for every rate, so that nothing ever waits and the sum is exact.
     roomy = [Rung(each.parallelism, each.slots, each.limit, 1e6, 0.0, True) for each in rungs]
@@ -92,6 +94,12 @@ def test_no_sequence_of_brute_force_is_cheaper() -> None:
     for first in range(len(rungs)):
         best = min(cost((first, *rest)) for rest in itertools.product(range(len(rungs)), repeat=3))
         assert options[first].cost == pytest.approx(best, rel=1e-6)
+
+
+def test_slots_that_are_too_many_at_the_end_are_paid_for_as_long_again_or_given_back() -> None:
+    """To give back one of five slots saves 300 slot-seconds within the horizon, and 300 more after it."""
+    assert chosen((350.0,) * 5, present=5, change=400.0) == 4
+    assert chosen((350.0,) * 5, present=5, change=700.0) == 5
 
 
 def test_without_input_the_smallest_plan_is_the_cheapest() -> None:
@@ -109,3 +117,42 @@ def test_a_plan_that_may_soon_be_too_small_costs_the_change_that_it_will_take() 
 
     assert chosen_if(0.05) == 4
     assert chosen_if(0.9) == 8
+
+
+def test_who_does_not_shrink_now_does_not_shrink_in_a_minute_either() -> None:
+    """Later choices know which scenario it is. If that were known within a minute, waiting for it would always pay."""
+    low, high = [300.0] * 5, [300.0, 700.0, 700.0, 700.0, 700.0]
+    likely = Outlook(STEPS, np.array([low, high]).T, np.array([0.85, 0.15]))
+
+    def chosen_if(kept: float) -> int:
+        costs = replace(terms(change=900.0), kept=kept)
+        options = weigh(RUNGS, len(RUNGS) - 1, 0.0, likely, costs)
+        return min(options, key=lambda each: each.cost).rung.slots
+
+    assert chosen_if(kept=0.0) == 8
+    assert chosen_if(kept=240.0) == 4
+
+
+def test_executors_that_take_long_to_arrive_are_asked_for_early() -> None:
+    low, high = [350.0] * 5, [350.0, 700.0, 700.0, 700.0, 700.0]
+    likely = Outlook(STEPS, np.array([low, high]).T, np.array([0.7, 0.3]))
+
+    def chosen_if(arrival: float) -> int:
+        options = weigh(RUNGS, 2, 0.0, likely, replace(terms(miss=100.0), arrival=arrival))
+        return min(options, key=lambda each: each.cost).rung.slots
+
+    assert chosen_if(arrival=0.0) == 4
+    assert chosen_if(arrival=30.0) == 8
+
+
+def test_a_plan_of_which_little_is_known_is_charged_for_the_time_until_that_shows() -> None:
+    """What fluctuates misses targets again and again; what was misjudged is noticed, and replaced."""
+    plan = Rung({"op": 4}, 4, 400.0, 1e6, 0.2, True)
+
+    def missed(seconds: float, sigma: float, error: float) -> float:
+        steps = Outlook(np.array([seconds]), np.array([[360.0]]), np.array([1.0]))
+        [option] = weigh([replace(plan, error=error)], 0, 0.0, steps, replace(terms(), sigma=sigma, found_out=60.0))
+        return option.missed_seconds
+
+    assert missed(600.0, sigma=0.2, error=0.0) == pytest.approx(10 * missed(60.0, sigma=0.2, error=0.0))
+    assert missed(600.0, sigma=0.0, error=0.2) == pytest.approx(missed(60.0, sigma=0.0, error=0.2), rel=1e-3)

@@ -121,3 +121,63 @@ def test_it_goes_on_where_it_stopped() -> None:
         each.learn(window(5000.0, 1700.0, {"split": 3, "count": 4}), JOB, SLO)
     assert again.state() == model.state()
     assert again.rung({"split": 3, "count": 4}, JOB, SLO) == model.rung({"split": 3, "count": 4}, JOB, SLO)
+
+
+def test_of_instances_that_are_shared_and_held_each_operator_has_its_part() -> None:
+    """Records wait in front of both: the instance worked all the time, three eighths of it for the first."""
+    job = Topology.chain("split", Operator("count", chained=True))
+    operators = {
+        "split": OperatorSample(1, records_in=100.0, records_out=100.0, useful_seconds=3.0, queue=1_000.0),
+        "count": OperatorSample(1, records_in=100.0, records_out=100.0, useful_seconds=5.0, queue=0.0),
+    }
+    model = JobModel()
+    model.learn(Sample(t=0.0, seconds=10.0, operators=operators, input_rate=100.0, throughput=10.0), job, SLO)
+    assert model.operators["split"].curve.at(1) == pytest.approx(0.0375)
+    assert model.operators["count"].curve.at(1) == pytest.approx(0.05)
+
+
+def test_burstiness_is_that_of_the_wait_in_front_of_a_chain() -> None:
+    job = Topology.chain("split", Operator("count", chained=True))
+    chain = wait(1, 0.5, 0.005)  # 100 records a second, 2 and 3 ms each
+    operators = {
+        "split": OperatorSample(
+            1, records_in=1_000.0, records_out=1_000.0, useful_seconds=2.0, queue=0.0, latency_ms=1e3 * (0.002 + chain)
+        ),
+        "count": OperatorSample(
+            1, records_in=1_000.0, records_out=1_000.0, useful_seconds=3.0, queue=0.0, latency_ms=3.0
+        ),
+    }
+    model = JobModel()
+    model.learn(
+        Sample(t=0.0, seconds=10.0, operators=operators, input_rate=100.0, throughput=100.0, backlog=0), job, SLO
+    )
+    assert model.operators["split"].burstiness == pytest.approx(1.0)
+    assert model.operators["count"].queueing == 0.0
+
+
+def test_what_hops_take_is_known_once_plans_have_parted_a_chain() -> None:
+    """A hop of 20 ms, which no queue explains."""
+    job = Topology.chain("split", Operator("count", chained=True))
+    model, known = JobModel(), []
+    for count in (2, 3):
+        chains = len(job.chains({"split": 2, "count": count}))
+        operators = {
+            "split": OperatorSample(2, records_in=100.0, records_out=100.0, useful_seconds=0.2, queue=0.0),
+            "count": OperatorSample(count, records_in=100.0, records_out=100.0, useful_seconds=0.3, queue=0.0),
+        }
+        latency = Latency(*[5.0 + 20.0 * chains] * 4)
+        for _ in range(20):
+            model.learn(
+                Sample(
+                    t=0.0, seconds=10.0, operators=operators, input_rate=10.0, throughput=10.0, backlog=0,
+                    processing_latency_ms=latency,
+                ),
+                job, SLO,
+            )  # fmt: skip
+        known.append(model.sooner({"split": 2, "count": 2}, job))
+    assert known[0] is None
+    assert known[1] == pytest.approx(0.020, abs=0.002)
+    fused, apart = (model.latency({"split": 2, "count": k}, 10.0, job, SLO) for k in (2, 3))
+    assert apart - fused == pytest.approx(0.020, abs=0.004)
+    again = JobModel.restored(json.loads(json.dumps(model.state())))
+    assert again.sooner({"split": 2, "count": 2}, job) == known[1]

@@ -149,7 +149,8 @@ def test_a_backlog_left_when_the_input_stops_is_drained_without_a_fault() -> Non
         slo=Slo(event_latency="500 ms", drain="1 min"),
     )
     assert decision.figures["target_throughput"] == pytest.approx(600.0)
-    assert dict(decision.plan.parallelism) == {"split": 5, "count": 8}  # 600 by 123.5; 3,000 by 400
+    # 90/s of 123.5 come through: what should do 823/s does 600, which is 4,115 records/s for counters of 400.
+    assert dict(decision.plan.parallelism) == {"split": 7, "count": 11}
 
 
 def bounded(least: int, most: int) -> Topology:
@@ -186,8 +187,17 @@ def test_a_backlog_above_its_event_latency_is_drained_by_autrascale_plus_alone()
     assert decision.figures["R_steady"] == pytest.approx(100 * (0.5 - 0.12))
     assert decision.figures["R_target"] == pytest.approx(36e3 - 38.0)
     assert decision.figures["target_throughput"] == pytest.approx(100 + (36e3 - 38.0) / 360.0)
-    # 199.9/s need two splitters, and 999.5/s of five records each three counters
-    assert dict(decision.plan.parallelism) == {"split": 2, "count": 3}
+    # One splitter promises 123.5/s and was seen to do 100, so that 199.9/s take what 246.8/s should: two splitters, and
+    # for five records each four counters of 400/s.
+    assert dict(decision.plan.parallelism) == {"split": 2, "count": 4}
+
+
+def test_a_drain_asks_for_more_where_the_plan_in_force_does_less_than_its_true_rates_promise() -> None:
+    """The target is within what one splitter promises, but not within what it does: a second one is needed."""
+    late = window(throughput=100.0, backlog=4e3, event_latency_ms=Latency(mean=9e4))
+    decision = ask("autrascale_plus", late)
+    assert 100.0 < decision.figures["target_throughput"] < 1000 / 8.1
+    assert dict(decision.plan.parallelism) == {"split": 2, "count": 2}
 
 
 def test_an_offline_profile_is_used_as_if_the_job_had_shown_it() -> None:

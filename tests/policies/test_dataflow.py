@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -120,3 +121,11 @@ def test_what_cannot_be_is_refused() -> None:
         POLICIES.create("dataflow", {"worker_utilization_hint": 1.2})
     with pytest.raises(InvalidValueError, match=r"low_backlog must be between 0 and high_backlog \(15\), not 20\.0"):
         POLICIES.create("dataflow", {"low_backlog": 20})
+
+
+def test_a_figure_that_was_missing_before_the_patience_began_is_not_missed() -> None:
+    """It looked back over all windows, so that one without a backlog kept it from deciding for two hours."""
+    full: dict[str, Any] = {"busy": (4, 6), "backlog": 150_000}
+    decision = decide(replace(window(0), backlog=None), window(60, **full), window(120, **full))
+    assert decision.plan == Plan({"read": 8, "count": 12})
+    assert decide(window(60, **full), replace(window(120), backlog=None)).reason.code is ReasonCode.MISSING_METRICS

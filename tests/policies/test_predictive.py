@@ -13,8 +13,10 @@ from penstock.demo.clicks import CLICKS
 from penstock.guards import chain
 from penstock.load.trace import Trace
 from penstock.model import Cycle, Execution, InvalidValueError, Observation, ReasonCode, Slo
+from penstock.performance.horizon import Option
+from penstock.performance.rungs import Rung
 from penstock.policies import POLICIES
-from penstock.policies.predictive import Predictive
+from penstock.policies.predictive import Predictive, _in_time
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
@@ -54,6 +56,17 @@ def test_at_a_constant_load_it_comes_to_rest_near_the_smallest_plan_that_holds()
     plans = [cycle.decision.plan for cycle in cycles[-30:]]
     assert len(set(map(str, plans))) == 1
     assert 8 <= plans[-1].total <= 11  # nine are enough: 2, 3, 4, 1 would miss 500 ms at parse 1
+
+
+def test_operators_that_may_share_their_instances_do_so_and_that_is_said() -> None:
+    """The same job costs less, and misses no more."""
+    operators = tuple(replace(each, chained=True) for each in CLICKS.job.topology.operators)
+    job = replace(CLICKS.job, topology=replace(CLICKS.job.topology, operators=operators))
+    apart, _ = run(Predictive(), replace(CLICKS, trace=day()))
+    together, cycles = run(Predictive(), replace(CLICKS, job=job, trace=day()))
+    assert together.core_seconds < 0.9 * apart.core_seconds
+    assert together.violation_ratio <= apart.violation_ratio + 0.002
+    assert any(" share " in cycle.decision.reason.text for cycle in cycles)
 
 
 def test_a_micro_batch_job_is_sized_by_what_its_batches_cost() -> None:
@@ -170,3 +183,14 @@ def observation(cycles: list[Cycle]) -> Observation:
         t=last.t, topology=CLICKS.job.topology, slo=CLICKS.slo, plan=last.decision.plan, samples=samples,
         history=tuple(cycles[-20:]),
     )  # fmt: skip
+
+
+def test_who_will_surely_be_too_small_does_not_wait_to_see_by_how_much() -> None:
+    """By the horizon it is cheapest to stay, as later choices know what comes; but until then targets are missed."""
+    options = [
+        Option(Rung({"op": slots}, slots, 100.0 * slots, 120.0 * slots, 0.0, True), 600.0 * slots, 0.0, cost)
+        for slots, cost in ((3, 90.0), (5, 80.0), (7, 95.0), (4, 70.0))
+    ]  # the last is the one in force
+    chosen = [min(_in_time(options, rate), key=lambda each: each.cost).rung.slots for rate in (390.0, 450.0, 650.0)]
+    assert chosen == [4, 5, 7]
+    assert _in_time(options, 900.0) == options  # no plan is large enough: they are weighed as they are

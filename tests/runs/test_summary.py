@@ -9,7 +9,6 @@ import pytest
 from penstock.model import (
     Cycle,
     Decision,
-    Execution,
     Latency,
     Mode,
     OperatorSample,
@@ -40,7 +39,7 @@ def cycle(t: float, plan: Plan, latency_ms: float, after: Plan | None = None) ->
 
 
 def test_cores_violations_changes_and_records_add_up() -> None:
-    summary = RunSummary(SLO, Execution.SEQUENTIAL.slots, LARGE)
+    summary = RunSummary(SLO, lambda plan: plan.widest, LARGE)
     summary(cycle(0, SMALL, 900.0, after=LARGE))
     summary(cycle(10, LARGE, 100.0))
     summary(cycle(20, LARGE, 100.0))
@@ -60,7 +59,7 @@ def test_cores_violations_changes_and_records_add_up() -> None:
 
 
 def test_a_window_whose_input_was_not_measured_counts_neither_as_processed_nor_as_missed() -> None:
-    summary = RunSummary(SLO, Execution.SEQUENTIAL.slots, LARGE)
+    summary = RunSummary(SLO, lambda plan: plan.widest, LARGE)
     summary(cycle(0, SMALL, 100.0))
     unmeasured = cycle(10, SMALL, 100.0)
     summary(replace(unmeasured, samples=tuple(replace(each, input_rate=None) for each in unmeasured.samples)))
@@ -70,7 +69,7 @@ def test_a_window_whose_input_was_not_measured_counts_neither_as_processed_nor_a
 
 
 def test_plans_are_charged_for_the_whole_span_whatever_was_measured_in_it() -> None:
-    summary = RunSummary(SLO, Execution.SEQUENTIAL.slots, LARGE)
+    summary = RunSummary(SLO, lambda plan: plan.widest, LARGE)
     unmeasured = replace(cycle(0, SMALL, 900.0, after=LARGE), samples=())
     summary(unmeasured)
     summary(cycle(10, LARGE, 900.0))
@@ -80,14 +79,14 @@ def test_plans_are_charged_for_the_whole_span_whatever_was_measured_in_it() -> N
 
 
 def test_cores_that_were_paid_for_are_what_a_run_took() -> None:
-    summary = RunSummary(SLO, Execution.SEQUENTIAL.slots, LARGE)
+    summary = RunSummary(SLO, lambda plan: plan.widest, LARGE)
     summary(cycle(0, SMALL, 100.0))
     result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=10.0, paid=77.0)
     assert (result.core_seconds, result.unit) == (77.0, "core")
 
 
 def test_a_run_of_nothing_is_no_run() -> None:
-    summary = RunSummary(SLO, Execution.CONCURRENT.slots, LARGE)
+    summary = RunSummary(SLO, lambda plan: plan.total, LARGE)
     result = summary.result(policy="ds2", workload="job", trace="surge", seed=0, seconds=0.0)
     assert (result.seconds, result.violation_ratio, result.core_seconds) == (0.0, 0.0, 0.0)
 

@@ -95,14 +95,17 @@ def test_a_job_whose_cost_is_all_in_its_records_never_shrinks_below_its_need(slo
 
 @pytest.mark.parametrize("noise", [0.02, 0.1, 0.2])
 def test_a_job_that_is_far_too_large_shrinks_to_what_it_needs(noise: float) -> None:
-    """It needs 1.24 slots and has 10 that are mostly busy. Each step makes larger batches, and they tell more."""
+    """It needs 1.24 slots and has 10 that are mostly busy. Each step makes larger batches, and they tell more.
+
+    A plan that may be enough is tried, as changing back costs nothing; at most one cycle of 240 may be late for it.
+    """
     cost = BatchCost(fixed=3.7, per_record=8e-4, overhead=0.1)
     job = query(cost, slots=10, noise=noise)
     cycles = cycles_of(job, steered(job, EVERY_30_SECONDS), 7200)
     assert sum(batch.useful_seconds for batch in job.ended[:50]) / sum(b.seconds for b in job.ended[:50]) > 7
     assert cost.slots(600, 5.0) == pytest.approx(1.24, abs=0.01)
     assert plans(cycles)[-1] == 2
-    assert missed(cycles) == 0
+    assert missed(cycles) <= 1
 
 
 @pytest.mark.parametrize("seed", range(3))

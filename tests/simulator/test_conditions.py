@@ -97,8 +97,10 @@ def test_executors_that_are_released_cost_cores_until_they_are_gone() -> None:
     before = run.core_seconds
 
     run.apply(Plan({"count": 5}))  # the third one goes
+    assert run.leaving() == 1
     run.advance(60.0)
 
+    assert run.leaving() == 0
     assert run.supply[-1] == (60.0, 5)
     assert run.core_seconds - before == 60.0 * 8 + 4.0 * 4
 

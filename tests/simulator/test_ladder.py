@@ -52,7 +52,9 @@ def jobs(draw: st.DrawFn) -> Job:
 def fewest_by_trying_all(job: Job, slo: Slo, rate: float) -> int | None:
     steady, names = SteadyState(job, slo), job.topology.names
     plans = (Plan(dict(zip(names, sizes, strict=True))) for sizes in product(range(1, MOST + 1), repeat=len(names)))
-    return min((job.engine.execution.slots(plan) for plan in plans if steady.holds(plan, rate)), default=None)
+    return min(
+        (job.engine.execution.slots(plan, job.topology) for plan in plans if steady.holds(plan, rate)), default=None
+    )
 
 
 @settings(max_examples=60, deadline=None)

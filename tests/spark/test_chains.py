@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
-from penstock.model import Plan
-from penstock.spark.chains import UNEVEN, Chain, Exchange, Partitioning, chains, united
+from penstock.model import Operator, Plan, Topology
+from penstock.spark.chains import UNEVEN, Chain, Exchange, Partitioning, chained, chains, united
 from penstock.spark.dry_run import DryRun
 from penstock.spark.graph import Graph
 from penstock.spark.segments import Segment
@@ -21,22 +23,31 @@ NONE, COALESCE, SHUFFLE = Exchange.NONE, Exchange.COALESCE, Exchange.SHUFFLE
 
 def tried(**known: Any) -> DryRun:
     """An operator that hands on every column in the partition in which it came, unless told otherwise."""
-    given = {"keeps": frozenset(COLUMNS), "keeps_partitions": True, "passes": True, **known}
-    return DryRun(StructType(), StructType(), None, exchanges=0, filters=False, narrow=True, plain=True, **given)
+    given = {"keeps": frozenset(COLUMNS), "keeps_partitions": True, "narrow": True, "passes": True, **known}
+    return DryRun(StructType(), StructType(), None, exchanges=0, filters=False, plain=True, **given)
 
 
-def line(
-    *operators: tuple[int, tuple[str, ...]], read: Partitioning, dry_runs: dict[str, DryRun] | None = None
-) -> tuple[Chain, ...]:
-    """The chains of operators a, b, c ..., each with its parallelism and its key."""
+def built(operators: Sequence[tuple[int, tuple[str, ...]]], alone: str = "") -> tuple[Segment, Graph, Plan]:
+    """Operators a, b, c ..., each with its parallelism and its key; those that are `alone` do not share."""
     graph, names = Graph("job", source=None), [chr(ord("a") + place) for place in range(len(operators))]  # type: ignore[arg-type]
     before: tuple[str, ...] = ()
     for name, (_, key) in zip(names, operators, strict=True):
-        graph.operator(name, lambda frame: frame, after=before, key=key)
+        graph.operator(name, lambda frame: frame, after=before, key=key, chain=name not in alone)
         before = (name,)
-    segment = Segment(tuple(names), (), (), ())
     plan = Plan({name: instances for name, (instances, _) in zip(names, operators, strict=True)})
-    return chains(segment, graph, dict.fromkeys(names, tried()) | (dry_runs or {}), plan, read)
+    return Segment(tuple(names), (), (), ()), graph, plan
+
+
+def line(
+    *operators: tuple[int, tuple[str, ...]],
+    read: Partitioning,
+    dry_runs: dict[str, DryRun] | None = None,
+    alone: str = "",
+    **how: bool,
+) -> tuple[Chain, ...]:
+    """The chains of operators a, b, c ..., as `built` makes them."""
+    segment, graph, plan = built(operators, alone)
+    return chains(segment, graph, dict.fromkeys(graph.steps, tried()) | (dry_runs or {}), plan, read, **how)
 
 
 def shape(made: tuple[Chain, ...]) -> list[tuple[str, Exchange]]:
@@ -104,6 +115,36 @@ def test_what_an_operator_reads_twice_is_held_by_a_shuffle() -> None:
     assert shape(made) == [("a", NONE), ("b", SHUFFLE)]
 
 
+def test_an_operator_that_does_not_share_has_a_shuffle_in_front_and_behind() -> None:
+    made = line((2, ()), (2, ()), (2, ()), (2, ()), read=Partitioning(2), alone="b")
+    assert shape(made) == [("a", NONE), ("b", SHUFFLE), ("cd", SHUFFLE)]
+    assert shape(line((2, ()), (2, ()), read=Partitioning(2), alone="a")) == [("a", SHUFFLE), ("b", SHUFFLE)]
+
+
+def test_without_chaining_there_is_a_shuffle_in_front_of_each() -> None:
+    made = line((2, ()), (2, ()), (1, ()), read=Partitioning(2), chaining=False)
+    assert shape(made) == [("a", SHUFFLE), ("b", SHUFFLE), ("c", SHUFFLE)]
+
+
+@pytest.mark.parametrize(("instances", "exchange"), [(1, SHUFFLE), (2, SHUFFLE), (4, NONE), (8, SHUFFLE)])
+def test_a_task_that_reads_all_the_time_reads_one_partition(instances: int, exchange: Exchange) -> None:
+    assert shape(line((instances, ()), (instances, ()), read=Partitioning(4), live=True)) == [("ab", exchange)]
+
+
+def test_a_topic_that_is_read_all_the_time_may_get_another_partition() -> None:
+    assert shape(line((1, ("user",)), (1, ()), read=Partitioning(1), live=True)) == [("ab", SHUFFLE)]
+
+
+def test_what_keeps_state_in_a_stream_shuffles_for_it() -> None:
+    """In a batch it would leave records where they lie."""
+    states = {"a": tried(narrow=False)}
+    assert shape(line((2, ()), (2, ()), read=Partitioning(2), dry_runs=states, live=True)) == [
+        ("a", NONE),
+        ("b", SHUFFLE),
+    ]
+    assert shape(line((2, ()), (2, ()), read=Partitioning(2), dry_runs=states)) == [("ab", NONE)]
+
+
 def test_a_union_has_the_partitions_of_all_its_parts() -> None:
     assert united([Partitioning(2), Partitioning(3)]) == Partitioning(5)
     assert united([Partitioning(2), Partitioning(None)]) == Partitioning(None)
@@ -168,3 +209,15 @@ def test_without_keys_one_parallelism_is_one_chain(
     instances: int, some: list[tuple[str, ...]], read: Partitioning
 ) -> None:
     assert len(line(*[(instances, ())] * len(some), read=read)) == 1
+
+
+@given(operators, reads, st.lists(dry, min_size=6, max_size=6), st.sampled_from(["", "b", "ac"]))
+def test_policies_know_the_chains_that_run_in_real_time(
+    given: list[tuple[int, tuple[str, ...]]], read: Partitioning, dry_runs: list[DryRun], alone: str
+) -> None:
+    tries = dict(zip("abcdef", dry_runs, strict=True))
+    segment, graph, plan = built(given, alone)
+    shared = chained([segment], graph, tries)
+    known = Topology.chain(*(Operator(name, chained=name in shared) for name in graph.steps))
+    run = chains(segment, graph, tries, plan, read, live=True)
+    assert known.chains(plan.parallelism) == tuple(chain.operators for chain in run)

@@ -44,6 +44,19 @@ def test_a_note_is_found_again_and_that_of_another_engine_is_refused(spark: Spar
         read_note(spark, checkpoint, "microbatch")
 
 
+def test_a_file_that_is_there_is_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    folder = HadoopFolder(spark, str(tmp_path / "checkpoint"))
+    by_hadoop = folder._files.create(folder._path("note.json"))  # this way leaves a file with its checksum
+    by_hadoop.write(bytearray(b"zeroth"))
+    by_hadoop.close()
+    for text in ("first", "second", "third, which is longer"):
+        folder.write("note.json", text)
+        assert folder.read("note.json") == text
+    folder.write("inner/other", "x")
+    folder.delete("inner", recursive=True)
+    assert folder.names() == ["note.json"]
+
+
 def test_two_jobs_do_not_have_the_same_name_for_themselves(spark: SparkSession, tmp_path: Path) -> None:
     first, second = (read_note(spark, str(tmp_path / name), "microbatch").job for name in "ab")
     assert first != second

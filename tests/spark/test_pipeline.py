@@ -75,6 +75,14 @@ def test_a_linear_pipeline_is_one_segment() -> None:
     assert [(s.operators, s.after, s.feeds) for s in segments(job)] == [(("a", "b", "c"), (), ())]
 
 
+def test_operators_may_be_tied() -> None:
+    job = Pipeline("job", source=SOURCE)
+    job.operator("parse", same, tie="front")
+    job.operator("enrich", same, after="parse", tie="front")
+    job.sink(nowhere(), after="enrich")
+    assert [operator.tie for operator in job.topology().operators] == ["front", "front"]
+
+
 def test_fan_outs_and_fan_ins_are_cut() -> None:
     job = pipeline(read=(), parse=("read",), left=("parse",), right=("parse",), more=("right",), join=("left", "more"))
     job.sink(nowhere(), after="join")
@@ -212,6 +220,20 @@ def test_a_job_without_a_checkpoint_is_refused(spark: SparkSession) -> None:
 def test_an_engine_that_does_not_exist_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match="engine 'micro' is not known; did you mean 'microbatch'"):
         one_operator(same).start(spark, slo=Slo(), checkpoint=str(tmp_path), engine="micro")
+
+
+@pytest.mark.parametrize(
+    ("engine", "change", "sentence"),
+    [
+        ("microbatch", "handover", "change is for engine 'realtime': in micro-batches nothing stops for a change"),
+        ("realtime", "hand-over", "change 'hand-over' is not known; did you mean 'handover'"),
+    ],
+)
+def test_a_way_to_change_that_does_not_exist_is_refused(
+    spark: SparkSession, tmp_path: Path, engine: str, change: str, sentence: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=sentence):
+        one_operator(same).start(spark, slo=Slo(), checkpoint=str(tmp_path), engine=engine, change=change)
 
 
 def test_python_operators_are_known_as_such(spark: SparkSession) -> None:

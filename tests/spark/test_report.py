@@ -51,7 +51,7 @@ def test_monitor_mode_compares_what_was_decided_with_what_was_taken() -> None:
     assert report.saved == 0.75
     assert report.changes == 0
     assert "took 160 core-seconds, by Spark's executor events; what was decided would take 40: 75 % less" in str(report)
-    assert "in force: only 8; 4 executors; decided: only 2; 1 executors, because it is idle" in str(report)
+    assert "in force: only 8; 4 executors; decided: only 2; 1 executor, because it is idle" in str(report)
 
 
 def test_a_job_that_is_too_small_would_take_more_and_the_report_says_so() -> None:
@@ -139,4 +139,4 @@ def test_a_cycle_without_a_new_window_leaves_what_was_decided_as_it_is() -> None
         added.add(Cycle(t=t, mode=Mode.MONITOR, before=plan(4), decision=nothing_new))
     report = added.report()
     assert report.decided == 20 * CORES_EACH
-    assert "decided: only 2; 1 executors, because it is idle" in str(report)
+    assert "decided: only 2; 1 executor, because it is idle" in str(report)

@@ -111,3 +111,17 @@ def test_a_store_of_an_earlier_penstock_is_read(url: str, tmp_path: Path) -> Non
     assert history.description("clicks") is None
     recorded(url, 3, "clicks")  # and written on
     assert History(url).description("clicks") is not None
+
+
+def test_a_store_without_the_column_of_executors_that_leave_gets_it(url: str, tmp_path: Path) -> None:
+    recorded(url, 40, "clicks")
+    with sqlite3.connect(tmp_path / "penstock.db") as database:  # as version 2 was
+        database.executescript(
+            "ALTER TABLE penstock_points DROP COLUMN leaving; UPDATE penstock_schema SET version = 2;"
+        )
+    database.close()
+    history = History(url)
+    span = history.span("clicks")
+    assert span is not None
+    assert history.chart(span, 60.0)["leaving"] == [None] * len(history.chart(span, 60.0)["t"])
+    assert History(url).span("clicks") == span  # only once

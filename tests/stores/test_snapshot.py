@@ -119,8 +119,8 @@ def test_warm_up_windows_are_left_out_as_in_the_loop() -> None:
 
 
 FIGURES = (
-    "instance_rates, latency_ms, parallelism, queue, records_from, records_in, records_out, useful_seconds, "
-    "waiting_seconds"
+    "instance_rates, latency_ms, parallelism, queue, records_from, records_in, records_out, state_bytes, "
+    "state_cache_hit_ratio, state_memory_bytes, useful_seconds, waiting_seconds"
 )
 SPLIT = "samples/0/operators/split"
 REFUSED = [

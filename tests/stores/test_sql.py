@@ -116,7 +116,7 @@ def test_tables_of_a_later_version_are_refused_politely(url: str, tmp_path: Path
     with sqlite3.connect(tmp_path / "penstock.db") as database:
         database.execute("UPDATE penstock_schema SET version = 7")
     database.close()
-    with pytest.raises(PenstockError, match="has tables of version 7, but this Penstock knows 2: use the Penstock"):
+    with pytest.raises(PenstockError, match="has tables of version 7, but this Penstock knows 3: use the Penstock"):
         SqlStore(url)
 
 

@@ -15,13 +15,12 @@ from penstock.advise.log_files import BrokenLogError, EventLog
 from penstock.advise.query_history import QueryHistory
 from penstock.advise.series import Series
 from penstock.advise.twin import NoTwinError, Twin, slots_of_an_instance, twin
-from penstock.model import PenstockError, Plan, Slo
+from penstock.model import JOB, PenstockError, Plan, Slo
 from penstock.performance.batch_cost import batch_seconds
 from penstock.runs.oracle import NAME, oracle
 from penstock.runs.result import Result
 from penstock.runs.schedule import Schedule
 from penstock.runs.simulation import OnCycle, Simulation
-from penstock.spark.measure.query_monitor import JOB
 
 DEFAULT_POLICIES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("predictive", "predictive", {}),

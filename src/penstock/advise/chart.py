@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.advise.advice import Curve
-from penstock.report.picture import axis_for
+from penstock.report.time_axis import axis_for
 from penstock.report.words import count
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 860, 170, 58, 24, 10

@@ -16,6 +16,7 @@ from typing import Any
 
 from penstock.advise.lines import Line, lines
 from penstock.advise.log_files import BrokenLogError, EventLog
+from penstock.model import InvalidValueError
 from penstock.spark.measure.progress import BatchProgress, read_progress
 from penstock.spark.measure.stages import Stage
 
@@ -152,6 +153,8 @@ def _read(line: Line, first: bool) -> Event | None:
         return None
     try:
         return reader(line.text)
+    except InvalidValueError as error:
+        raise BrokenLogError(line.file, line.number, str(error)) from None
     except (ValueError, TypeError, AttributeError):
         if line.last:
             return None

@@ -10,10 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.control.assembly import Steering, assemble
-from penstock.model import Batch, Cycle, Execution, Latency, Mode, Operator, OperatorSample, Plan, Sample, Slo, Topology
+from penstock.model import (
+    JOB,
+    Batch,
+    Cycle,
+    Execution,
+    Latency,
+    Mode,
+    Operator,
+    OperatorSample,
+    Plan,
+    Sample,
+    Slo,
+    Topology,
+)
 from penstock.policies import State
 from penstock.spark.measure.progress import BatchProgress
-from penstock.spark.measure.query_monitor import JOB
 from penstock.stores import open_store
 from penstock.stores.memory import MemoryStore
 
@@ -101,7 +113,7 @@ class Learner:
         operator = OperatorSample(
             parallelism=self._slots, records_in=records, records_out=records,
             useful_seconds=sum(each.useful_seconds for each in measured) if len(measured) == len(all_) else None,
-            queue=last.lag, latency_ms=processing,
+            latency_ms=processing,
         )  # fmt: skip
         return Sample(
             t=began,

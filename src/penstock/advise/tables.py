@@ -70,19 +70,19 @@ def ranking_table(queries: Sequence[QueryAdvice]) -> Table:
         pad_edge=False,
     )
     for name, justify in (
-        ("", "right"), ("query", "left"), ("ran", "right"), ("core-hours", "right"), ("fewer", "right"),
-        ("cores saved", "right"), ("outside", "right"), ("application", "left"),
+        ("", "right"), ("query, application", "left"), ("ran", "right"), ("core-hours", "right"), ("fewer", "right"),
+        ("cores\nsaved", "right"), ("outside", "right"),
     ):  # fmt: skip
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for place, advice in enumerate(queries[:RANKED], 1):
         best = advice.recommended
         table.add_row(
-            str(place), advice.query, lasting(advice.seconds), hours(advice.ran.core_hours),
+            str(place), Text.assemble(advice.query, "\n", (advice.application, "dim")), lasting(advice.seconds),
+            hours(advice.ran.core_hours),
             *(("–", "–", "–") if best is None else (
                 percent(advice.saving(best[1])), f"{advice.cores_saved + 0.0:.1f}", ratio(best[1].violation_ratio)
             )),
-            advice.application,
         )  # fmt: skip
     if len(queries) > RANKED:
-        table.add_row("…", f"{len(queries) - RANKED:,} more", *[""] * 6)
+        table.add_row("…", f"{len(queries) - RANKED:,} more", *[""] * 5)
     return table

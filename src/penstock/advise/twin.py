@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from penstock.advise.history import History
 from penstock.advise.query_history import QueryHistory
 from penstock.load.trace import Trace
-from penstock.model import Execution, InvalidValueError, Operator, Plan, Slo, Topology
+from penstock.model import JOB, Execution, InvalidValueError, Operator, Plan, Slo, Topology
 from penstock.runs.workload import Workload
 from penstock.simulator.conditions import SPARK, Conditions
 from penstock.simulator.executors import Executors
 from penstock.simulator.job import Behaviour, Engine, Job
-from penstock.spark.measure.query_monitor import JOB
 
 LEAST_SERVICE_MS = 1e-6
 AT_ONCE_SECONDS = 0.1

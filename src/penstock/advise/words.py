@@ -61,7 +61,9 @@ def total(queries: Sequence[QueryAdvice]) -> str:
     ran, would = (sum(column) for column in zip(*known, strict=True))
     saved = 1 - would / ran if ran else 0.0
     change = f"{percent(abs(saved))} {'fewer' if saved >= 0 else 'more'}"
-    return f"{len(known):,} queries ran {hours(ran)} core-hours; {hours(would)} would have done: {change}"
+    silent = len(queries) - len(known)
+    others = f"; of {silent:,} more the logs show too little" if silent else ""
+    return f"{len(known):,} queries ran {hours(ran)} core-hours; {hours(would)} would have done: {change}{others}"
 
 
 def hours(value: float) -> str:

@@ -105,8 +105,6 @@ def _answers(ask: Ask, found: Sequence[EventLog], master: str) -> tuple[list[Log
     from penstock.advise.log_files import EventLog
     from penstock.cli.interrupt import Interrupt
     from penstock.cli.progress import ProgressBar
-    from penstock.cli.sweeping import opener
-    from penstock.runs.sweep import spread
 
     logs = f"{len(found):,} log{'s' if len(found) > 1 else ''}"
     preparing = f"reading {logs}" if master == NONE else f"starting Spark at {master}"
@@ -118,6 +116,9 @@ def _answers(ask: Ask, found: Sequence[EventLog], master: str) -> tuple[list[Log
                     break
                 answers.append(advise_log(ask, log, partial(_reached, progress, number)))
             return answers, len(answers) < len(found)
+        from penstock.cli.sweeping import opener  # Spark is needed from here on only
+        from penstock.runs.sweep import spread
+
         outcomes = spread(
             partial(advise_log, ask),
             [EventLog(log.path.resolve()) for log in found],
@@ -168,6 +169,7 @@ def _keep(queries: Sequence[QueryAdvice], store: str) -> None:
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(0o600)  # it tells what somebody's jobs do
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise PenstockError(f"--out {path} cannot be written: {error.strerror}") from None

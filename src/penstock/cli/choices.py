@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NONE = "none"
 
-LOAD, POLICY, RUN = "Load", "Policy", "Run"
+LOAD, POLICY, RUN, SERVING = "Load", "Policy", "Run", "Page and metrics"
 
 T = TypeVar("T")
 
@@ -78,6 +78,23 @@ HowToChange = Annotated[
         "engine does.",
         panel=RUN,
         metavar="HOW",
+    ),
+]
+Listen = Annotated[
+    str,
+    offer(
+        "The address that page and metrics are served at: this machine only by default. Another one needs a token in "
+        "the environment, PENSTOCK_TOKEN, and a certificate.",
+        panel=SERVING,
+        metavar="ADDRESS",
+    ),
+]
+Certificate = Annotated[
+    str | None,
+    offer(
+        "A PEM file with the certificate and its key; none: something in front encrypts, such as a proxy.",
+        panel=SERVING,
+        metavar="FILE",
     ),
 ]
 SubjectTo = Annotated[

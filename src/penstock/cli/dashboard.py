@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from penstock.cli import choices
 from penstock.model import PenstockError
+from penstock.serving.access import HERE, LOOPBACK, SHORTEST_TOKEN, TOKEN, Access
 
 
 def dashboard(
     store: Annotated[
         str, typer.Argument(help="A database's URL or SQLite file, or the folder of a report.", metavar="STORE")
     ],
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; another than this machine's own needs a token.")
-    ] = "127.0.0.1",
+    listen: choices.Listen = HERE,
+    certificate: choices.Certificate = None,
     port: Annotated[
         int | None,
         typer.Option(help="The port; the first free one from 8787 on by default.", min=0, max=65535, metavar="PORT"),
     ] = None,
-    token: Annotated[str | None, typer.Option(help="The token that a reader must show; made if needed.")] = None,
 ) -> None:
     """Serve the page of the jobs in a store: what they do and why, while they run and afterwards. It only reads.
+
+    Other machines are asked for a token: PENSTOCK_TOKEN of the environment, or one that it makes and prints.
 
     Example: penstock dashboard sqlite:///penstock.db
     """
     from penstock.dashboard.server import Dashboard
 
-    with Dashboard(_url(store), host, port, token) as page:
+    token = os.environ.get(TOKEN) or (None if listen in LOOPBACK else secrets.token_urlsafe(SHORTEST_TOKEN))
+    with Dashboard(_url(store), Access(listen, certificate, token), port) as page:
         typer.echo(f"The page is at {page.url} (Ctrl-C ends it)")
         page.wait()
 

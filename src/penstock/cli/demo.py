@@ -19,7 +19,7 @@ def demo(
     seconds: Annotated[
         float | None,
         typer.Option(
-            help="How long the load lasts on Spark; else as the workload has it, 60 for clicks.",
+            help="How long the load lasts on Spark; else as the workload has it: 60 for clicks, on a cluster 120.",
             min=10.0,
             metavar="SECONDS",
         ),
@@ -30,6 +30,17 @@ def demo(
             "--cluster", help="Start a standalone cluster, where executors come and go, and count their cores."
         ),
     ] = False,
+    change: Annotated[
+        str | None,
+        typer.Option(help="How a plan changes in real time: restart, handover or ordered.", metavar="WAY"),
+    ] = None,
+    chaining: Annotated[
+        bool | None,
+        typer.Option(
+            "--chaining/--no-chaining",
+            help="Whether operators with as many instances share them on Spark; else as the policy has it.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the simulator's random numbers.", min=0, metavar="N")] = 0,
     report: Annotated[Path, typer.Option(help="The folder of the report.")] = Path("out/demo"),
     fast: Annotated[
@@ -48,6 +59,14 @@ def demo(
     check_choice("engine", engine, ENGINES)
     if cluster and engine == "simulator":
         raise InvalidValueError("cluster", "must be left out with --engine simulator, which starts no Spark")
+    if change is not None:
+        if engine != "realtime":
+            raise InvalidValueError("change", "must be left out without --engine realtime: nothing else is restarted")
+        from penstock.spark.realtime.engine import WAYS
+
+        check_choice("change", change, WAYS)
+    if chaining is not None and engine == "simulator":
+        raise InvalidValueError("chaining", "must be left out with --engine simulator, which starts no Spark")
     if engine == "simulator":
         from penstock.cli.demo_simulated import demo_simulated
 
@@ -55,4 +74,4 @@ def demo(
     else:
         from penstock.cli.demo_on_spark import demo_on_spark
 
-        demo_on_spark(workload, policy, engine, seconds, report, cluster)
+        demo_on_spark(workload, policy, engine, seconds, report, cluster, change, chaining)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from penstock.cli.interrupt import Interrupt
 from penstock.cli.running import end_demo, say
 from penstock.cli.workloads import spark_workload as job
 from penstock.model import Cycle, Execution, Plan, Slo, Topology
-from penstock.policies import POLICIES
+from penstock.policies import POLICIES, knows_chains
 from penstock.report.folder import ReportFolder
 from penstock.report.journal import Journal
 from penstock.report.live import LiveView
@@ -51,6 +51,11 @@ MOST = 12
 SECONDS_AN_OPERATOR = 1.5
 """The target of a job in micro-batches, for each of its operators: each is one more stage to plan and run."""
 
+SLOWER_ON_A_CLUSTER = 2.0
+"""How many times as long the load takes there: an executor needs some ten seconds to come on two cores."""
+CLUSTER_SLO = Slo(event_latency="10 s")
+"""Of a job that gets its cores from a cluster, on either engine: they come ten seconds after they were asked for."""
+
 JUST_BUSY = {Execution.CONCURRENT: 0.5, Execution.SEQUENTIAL: 1.0}
 """How busy the first plan may be. Sequentially, the overhead of batches leaves some headroom as it is."""
 
@@ -64,7 +69,14 @@ GUARDS: dict[str, dict[str, Any] | None] = {
 
 
 def demo_on_spark(
-    name: str, policy: str, engine: str, seconds: float | None, report: Path, cluster: bool = False
+    name: str,
+    policy: str,
+    engine: str,
+    seconds: float | None,
+    report: Path,
+    cluster: bool,
+    change: str | None,
+    chaining: bool | None,
 ) -> None:
     """Run a workload under its load, in this many seconds if they are given, then under a fixed plan, and report."""
     POLICIES.create(policy, POLICY_OPTIONS.get(policy))  # refuses a wrong name before anything starts
@@ -74,47 +86,59 @@ def demo_on_spark(
     with ExitStack() as stack:
         with console.status(f"Starting {SETTINGS[engine].words}"):
             place = stack.enter_context(opened(engine, cluster))
-        story = _watch(chosen, _run(chosen, place, policy, seconds), folder, console)
+        run = replace(_run(chosen, place, policy, seconds, chaining), change=change)
+        story = _watch(chosen, run, folder, console)
     end_demo(story, folder)
 
 
-def _run(chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None) -> LiveRun:
+def _run(
+    chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None, chaining: bool | None
+) -> LiveRun:
     setting, trace = SETTINGS[place.engine], chosen.trace
     # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
-    first = chosen.sized_for(trace.rates[0], place.execution, busy=JUST_BUSY[place.execution])
+    shares = knows_chains(POLICIES.create(policy, POLICY_OPTIONS.get(policy))) if chaining is None else chaining
+    first = chosen.sized_for(trace.rates[0], place.execution, JUST_BUSY[place.execution], chaining=shares)
     slots = SLOTS if place.executors is None else place.executors * EXECUTOR_SLOTS
     most = MOST if place.execution is Execution.SEQUENTIAL else min(MOST, most_that_fit(chosen.pipeline, slots))
     return LiveRun(
         place=place,
         pipeline=partial(chosen.pipeline, most=most),
         values=chosen.values,
-        trace=trace if seconds is None else trace.compressed(trace.seconds / seconds),
-        slo=_slo(chosen, place.execution),
+        trace=trace.compressed(trace.seconds / (seconds or _seconds(chosen, place))),
+        slo=slo_of(chosen, place),
         policy=policy,
         policy_options=POLICY_OPTIONS.get(policy),
         guards=GUARDS,
         forecaster=FORECASTER,
-        plan=_within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
+        plan=within(chosen.pipeline(NOWHERE, NOWHERE, most=most).topology(), first),
         executors=None if place.executors is None else (1, place.executors),
         interval=setting.interval,
         batch=f"{setting.batch_seconds:g} s",
+        chaining=chaining,
     )
 
 
-def _within(topology: Topology, plan: Plan) -> Plan:
+def within(topology: Topology, plan: Plan) -> Plan:
+    """The plan, as far as the operators' bounds allow."""
     return Plan({name: topology.clamp(name, k) for name, k in plan.parallelism.items()})
 
 
-def _slo(chosen: SparkWorkload, execution: Execution) -> Slo:
+def _seconds(chosen: SparkWorkload, place: LocalPlace) -> float:
+    return chosen.trace.seconds * (1.0 if place.executors is None else SLOWER_ON_A_CLUSTER)
+
+
+def slo_of(chosen: SparkWorkload, place: LocalPlace) -> Slo:
     """The target of the job, which is meant for operators that run concurrently, or a longer one for micro-batches."""
-    if execution is Execution.CONCURRENT:
+    if place.executors is not None:
+        return CLUSTER_SLO
+    if place.execution is Execution.CONCURRENT:
         return chosen.slo
     return Slo(event_latency=f"{SECONDS_AN_OPERATOR * len(chosen.service_ms):g} s")
 
 
 def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: Console) -> Story:
     recorder = Recorder(run.slo)
-    fixed = _within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.place.execution))
+    fixed = within(run.pipeline(NOWHERE, NOWHERE).topology(), chosen.sized_for(run.trace.peak, run.place.execution))
     with ExitStack() as stack:
         journal = Journal(stack.enter_context(folder.decisions()))
         history = stack.enter_context(folder.history(f"{chosen.name} {run.policy}", run.description()))
@@ -135,9 +159,10 @@ def _watch(chosen: SparkWorkload, run: LiveRun, folder: ReportFolder, console: C
 
 
 def _rival(run: LiveRun, fixed: Plan, console: Console, stopped: Callable[[], bool]) -> Rival:
-    """The same load once more, under the fixed plan."""
+    """The same load once more, under the fixed plan, whose executors have warmed up as well."""
     with console.status(f"The same {run.trace.seconds:.0f} s under a fixed plan for the peak: {fixed}"):
-        return Rival(fixed, run.under(fixed).run(stopped=stopped))
+        warm_up = run.warm_up_seconds if run.executors else 0.0
+        return Rival(fixed, replace(run.under(fixed), warm_up_seconds=warm_up).run(stopped=stopped))
 
 
 def _screen(

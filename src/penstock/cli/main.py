@@ -16,6 +16,7 @@ from penstock.cli import advise, bench, catalogues, clean, dashboard, decide, de
 from penstock.cli import run as run_script
 from penstock.cli.output import BROKEN_PIPE, INTERRUPTED, WRONG_INPUT
 from penstock.model import PenstockError
+from penstock.model.secrets import without_secrets
 
 app = typer.Typer(
     name="penstock",
@@ -79,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _complain(sentence: str) -> int:
-    typer.echo(f"penstock: {' '.join(sentence.split())}", err=True)
+    typer.echo(f"penstock: {' '.join(without_secrets(sentence).split())}", err=True)
     return WRONG_INPUT
 
 

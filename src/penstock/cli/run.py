@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import choices
-from penstock.cli.choices import POLICY, RUN, offer
+from penstock.cli.choices import POLICY, RUN, SERVING, offer
 from penstock.cli.values import pairs
 from penstock.model import InvalidValueError, Slo, duration
 from penstock.model.sample import STATISTICS
+from penstock.serving.access import HERE
 
 if TYPE_CHECKING:
     from penstock.control.assembly import SteeringOptions
@@ -51,12 +52,6 @@ def run(
     wait: Annotated[str, offer('How long a change waits for executors ("2 min").', panel=RUN)] = "2 min",
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     retention: Annotated[str, offer('How long the database keeps cycles ("90 d").', panel=RUN)] = "90 d",
-    metrics_port: Annotated[
-        int | None, offer("Serve metrics for Prometheus at this port.", panel=RUN, min=0, max=65535, metavar="PORT")
-    ] = None,
-    dashboard: Annotated[
-        bool, typer.Option("--dashboard", help="Serve the page of the queries on this machine.", rich_help_panel=RUN)
-    ] = False,
     master: Annotated[
         str | None, offer("The master, unless the script names one: spark://..., yarn or k8s://...", panel=RUN)
     ] = None,
@@ -64,6 +59,14 @@ def run(
         list[str] | None,
         offer("A setting of Spark, name=value, unless the script sets it. Repeatable.", "--conf", "-c", panel=RUN),
     ] = None,
+    metrics_port: Annotated[
+        int | None, offer("Serve metrics for Prometheus at this port.", panel=SERVING, min=0, max=65535, metavar="PORT")
+    ] = None,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Serve the page of the queries.", rich_help_panel=SERVING)
+    ] = False,
+    listen: choices.Listen = HERE,
+    certificate: choices.Certificate = None,
 ) -> None:
     """Run a PySpark script as it is, and watch every streaming query that it starts.
 
@@ -88,6 +91,8 @@ def run(
         "retention": retention,
         "metrics_port": metrics_port,
         "dashboard": dashboard,
+        "listen": listen,
+        "certificate": certificate,
     }
     if interval is not None:
         steering["interval"] = interval

@@ -62,6 +62,14 @@ def simulate(
     ] = "active",
     step: Annotated[float, offer("Seconds of a step of the simulator (1).", panel=RUN)] = 1.0,
     change: choices.HowToChange = None,
+    chaining: Annotated[
+        bool,
+        typer.Option(
+            "--chaining",
+            help="Let operators with as many instances share them, where no key is between them.",
+            rich_help_panel=RUN,
+        ),
+    ] = False,
     conditions: choices.SubjectTo = choices.ConditionsOption.IDEAL,
     store: Annotated[str | None, offer("Keep every cycle in a database, such as sqlite:///run.db.", panel=RUN)] = None,
     report: Annotated[
@@ -89,8 +97,9 @@ def simulate(
         "drain": slo_drain,
         "statistic": slo_statistic,
     }
+    job = choices.loaded(workload, trace, peak, compress, seconds, targets, fill_gaps)
     simulation = Simulation(
-        workload=choices.loaded(workload, trace, peak, compress, seconds, targets, fill_gaps),
+        workload=replace(job, job=job.job.chained()) if chaining else job,
         policy=policy,
         policy_options=choices.options_of(POLICIES, policy, "--policy-option", policy_option),
         guards=choices.guard_options(guards, guard_option),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any, TypedDict, cast
@@ -19,6 +19,7 @@ from penstock.model.errors import check_choice, check_port
 from penstock.model.options import option
 from penstock.performance.batch_cost import batch_seconds
 from penstock.policies import POLICIES, Policy
+from penstock.serving.access import HERE, PLAIN, TOKEN, Access
 
 DEFAULT_POLICY = "predictive"
 """What steers a job that nobody chose a policy for."""
@@ -61,17 +62,28 @@ class Steering:
 
     metrics_port: int | None = option(
         None,
-        "the port at which a live job serves metrics for Prometheus, at /metrics on every address; 0: any free one",
+        "the port at which a live job serves metrics for Prometheus, at /metrics; 0: any free one",
     )
 
-    dashboard: bool = option(
-        False, "whether a live job serves its page, on this machine only and at the first free port from 8787 on"
+    dashboard: bool = option(False, "whether a live job serves its page, at the first free port from 8787 on")
+
+    listen: str = option(
+        HERE,
+        "the address at which metrics and page are served: this machine only by default. Another one needs a token in "
+        f"the environment, {TOKEN}, and a certificate",
+    )
+    certificate: str | None = option(
+        None,
+        f"a PEM file with the certificate and its key, with which metrics and page are encrypted; {PLAIN}: something "
+        "in front of them encrypts, such as a proxy",
     )
 
     def __post_init__(self) -> None:
         check_choice("mode", str(self.mode), [mode.value for mode in Mode])
         if self.metrics_port is not None:
             check_port("metrics_port", self.metrics_port)
+        if self.metrics_port is not None or self.dashboard:
+            _ = self.access  # refuses what is wrong before a job starts
         duration("interval", self.interval)
         duration("retention", self.retention)
         _refuse_options("policy", self.policy, self.policy_options)
@@ -80,6 +92,11 @@ class Steering:
     @property
     def interval_seconds(self) -> float:
         return duration("interval", self.interval).total_seconds()
+
+    @property
+    def access(self) -> Access:
+        """Who may read metrics and page."""
+        return Access.of(self.listen, self.certificate)
 
     def chosen_policy(self) -> Policy:
         policy = DEFAULT_POLICY if self.policy is None else self.policy
@@ -109,6 +126,8 @@ class SteeringOptions(TypedDict, total=False):
     mode: Mode | str
     metrics_port: int | None
     dashboard: bool
+    listen: str
+    certificate: str | None
 
 
 def assemble(
@@ -125,6 +144,7 @@ def assemble(
     trigger_seconds: float = 0.0,
     workers: tuple[Worker, ...] = (),
     rounding: Guard | None = None,
+    leaving: Callable[[], int | None] = lambda: None,
     policy_limit_seconds: float | None = POLICY_LIMIT_SECONDS,
 ) -> Loop:
     """The loop that steers one job.
@@ -133,6 +153,7 @@ def assemble(
     trigger_seconds       from one micro-batch to the next, where operators run sequentially
     workers               the machines of the cluster, where it says
     rounding              a guard that makes a plan one that the engine can carry out, such as whole executors
+    leaving               counts the executors that were released and are not gone yet, where executors are changed
     policy_limit_seconds  how long a policy may think; None: as long as it likes, in a simulation
     """
     policy = policy or steering.chosen_policy()
@@ -150,6 +171,7 @@ def assemble(
         trigger_seconds=trigger_seconds,
         workers=workers,
         mode=Mode(steering.mode),
+        leaving=leaving,
         settings=Settings(
             interval_seconds=steering.interval_seconds,
             stale_after_seconds=_stale_after(steering.interval_seconds, execution, slo, trigger_seconds),

@@ -6,10 +6,14 @@ import time
 
 
 class WallClock:
-    """Unix time in seconds."""
+    """Unix time in seconds; somebody may set it."""
 
     def now(self) -> float:
         return time.time()
+
+    def steady(self) -> float:
+        """Seconds on a clock that nobody sets, to notice when the other one was set."""
+        return time.monotonic()
 
 
 class Stopwatch:

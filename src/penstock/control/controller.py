@@ -56,7 +56,8 @@ class Controller:
         self.interval_seconds = loop.settings.interval_seconds
         self.look_seconds = max(SHORTEST_WINDOW, self.interval_seconds / LOOKS_AN_INTERVAL)
         self.hangs_after_seconds = max(60.0, SLOW_INTERVALS * self.interval_seconds)
-        self.decision_ms: deque[float] = deque(maxlen=1_000)
+        self.cycle_seconds: float | None = None  # of the newest cycle
+        self.decision_ms: deque[float] = deque(maxlen=1_000)  # of cycles without a change, which waits for executors
         self._on_cycle = on_cycle
         self._stopped = threading.Event()
         self._cycle_over = threading.Event()
@@ -110,13 +111,16 @@ class Controller:
                 return False
             if early and self.loop.overtaken():
                 break
-        return True
+        return not self._stopped.is_set()
 
     def _cycle(self) -> None:
         try:
             watch = Stopwatch()
             cycle = self._run_once()
-            self.decision_ms.append(watch.lap_ms())
+            took = watch.lap_ms()
+            self.cycle_seconds = took / 1e3
+            if cycle.change_seconds is None:
+                self.decision_ms.append(took)
             self._cycle_log(cycle)
             self._show(cycle)
             self._on_cycle(cycle)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from penstock.control.deadline import Deadline, StillBusyError, TooSlowError
+from penstock.control.intake import Intake, in_order
 from penstock.control.ports import Actuator, Clock, Monitor, Store
 from penstock.control.think import as_learner, forecast, sentence, teach, think
 from penstock.forecast import Forecaster
@@ -63,7 +67,8 @@ class Settings:
 class Loop:
     """Steers one job. Whatever goes wrong inside becomes a hold with its reason; the loop goes on.
 
-    `view` is what policies see of a job whose operators run sequentially, and knows what its batches cost.
+    `view` is what policies see of a job whose operators run sequentially, and knows what its batches cost. `leaving`
+    counts the executors that were released and are not gone yet; None where executors are not changed.
     """
 
     topology: Topology
@@ -79,32 +84,35 @@ class Loop:
     trigger_seconds: float = 0.0
     workers: tuple[Worker, ...] = ()
     mode: Mode = Mode.ACTIVE
+    leaving: Callable[[], int | None] = lambda: None
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=self.settings.remembered_samples)
+        self._intake = Intake(self.clock, self.settings.interval_seconds, self.topology.names)
         self._unseen = 0  # how many of the newest samples no decision rests on yet
         self._measured: tuple[Sample, ...] = ()  # since the last cycle
         self._newest: Sample | None = None  # also if it does not count
         # What the last decision was made for; before the first one, nothing at all.
         self._holds_up_to = HoldsUpTo(0.0, 0.0) if getattr(self.policy, "decides_early", False) else None
-        sequential = self.execution is Execution.SEQUENTIAL
-        self.view = ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy)) if sequential else None
+        self.view = self._fresh_view()
         needed = cycles_to_remember(self.guards, self.settings.interval_seconds)
         self._history: deque[Cycle] = deque(maxlen=max(needed, self.settings.remembered_cycles))
         self._deadline = Deadline(self.settings.policy_limit_seconds)
         self._learner = as_learner(self.policy)
+        self._untaught = _states(self._learner, self.forecaster)
         self._complaints: set[str] = set()
         self._described = False  # in the store
 
     def run_once(self) -> Cycle:
         """One cycle: monitor, analyse, plan, execute."""
-        t, (before, trouble) = self.clock.now(), self._in_force()
+        t = self._now()
+        before, trouble = self._in_force()
         samples, decision = self._suggest(t, before, trouble)
         applied, problem, change_seconds = self._act(t, before, decision)
         return self._remember(Cycle(
             t=t, mode=self.mode, before=before, decision=decision, samples=samples,
-            applied=applied, problem=problem, change_seconds=change_seconds,
+            applied=applied, problem=problem, change_seconds=change_seconds, leaving=self._count_leaving(),
         ))  # fmt: skip
 
     def has_news(self) -> bool:
@@ -147,6 +155,8 @@ class Loop:
             return None
         if not cycles or cycles[-1].before.parallelism.keys() != set(self.topology.names):
             return None
+        self._intake.goes_on_after(cycles[-1].t)
+        cycles = cycles[in_order([cycle.t for cycle in cycles]) :]
         cycles_of_this_job = (c for c in cycles if c.before.parallelism.keys() == set(self.topology.names))
         self._history.extend(filter(_decides, cycles_of_this_job))
         samples = self._analyse([sample for cycle in self._history for sample in cycle.samples])
@@ -194,8 +204,8 @@ class Loop:
             return hold(ReasonCode.WARMING_UP, "the job is warming up after a change")
         if not self._samples:
             return hold(ReasonCode.MISSING_METRICS, "nothing has been measured yet")
-        age = t - self._samples[-1].end
-        if age > self.settings.stale_after(self._samples[-1]):
+        if self._is_stale(t, self._samples[-1]):
+            age = t - self._samples[-1].end
             return hold(ReasonCode.STALE_METRICS, f"the newest measurement is {age:.0f} s old")
         if not self._unseen:
             return hold(ReasonCode.NO_NEW_WINDOW, "no window has ended since the last decision")
@@ -213,19 +223,49 @@ class Loop:
             return hold(ReasonCode.POLICY_FAILED, f"{self.policy.name} failed: {sentence(error)}")
 
     def _try_to_look(self) -> None:
+        self._now()
         try:
             self._look()
         except Exception:
             log.debug("the monitor failed", exc_info=True)
+
+    def _now(self) -> float:
+        """How late it is."""
+        now = self.clock.now()
+        if self._intake.look(now):
+            self._start_afresh()
+        return now
 
     def _look(self) -> None:
         """Take in the windows that have ended since the last look."""
         measured = tuple(self.monitor.read())
         fresh = self._analyse(measured)
         self._measured += measured
-        self._newest = measured[-1] if measured else self._newest
         self._samples.extend(fresh)
         self._unseen = min(self._unseen + len(fresh), len(self._samples))
+        if self._intake.not_counted is not None:
+            self._complain("windows", f"some windows do not count: {self._intake.not_counted}")
+        elif measured:
+            self._complaints.discard("windows")
+
+    def _start_afresh(self) -> None:
+        """The clock was set back: what was measured, decided and learnt lies in the future, and would for hours."""
+        log.warning("the clock was set back: what was measured before is forgotten, and the loop starts afresh")
+        self._samples.clear()
+        self._history.clear()
+        self._unseen, self._newest, self.view = 0, None, self._fresh_view()
+        for learner, state in self._untaught:
+            _take_up(learner.name, partial(learner.restore, copy.deepcopy(state)))
+
+    def _fresh_view(self) -> ConcurrentView | None:
+        if self.execution is not Execution.SEQUENTIAL:
+            return None
+        return ConcurrentView(self.slo, self.trigger_seconds, busy_up_to(self.policy))
+
+    def _is_stale(self, t: float, window: Sample) -> bool:
+        """Whether the next window should have ended by now. Under a new plan none begins before that is in force."""
+        in_force_at = next((cycle.in_force_at for cycle in reversed(self._history) if cycle.changed), -math.inf)
+        return t - max(window.end, in_force_at) > self.settings.stale_after(window)
 
     def _warms_up(self, t: float, samples: Sequence[Sample]) -> bool:
         """Whether all that was measured since the last cycle is warm-up; or nothing was, and what came last is.
@@ -243,8 +283,8 @@ class Loop:
         A monitor that starts again may show a window twice. Windows of warming up do not count, but their batches show
         what a batch costs.
         """
-        newest = self._samples[-1].end if self._samples else -math.inf
-        fresh = [sample for sample in measured if sample.end > newest]
+        fresh = self._intake.counted(measured, self._samples[-1].end if self._samples else -math.inf)
+        self._newest = fresh[-1] if fresh else self._newest
         if self.view is not None:
             fresh = [self.view.of(sample) for sample in fresh]
         return [sample for sample in fresh if not sample.warm_up]
@@ -277,6 +317,13 @@ class Loop:
             return False, problem, self.clock.now() - t
         return True, None, self.clock.now() - t
 
+    def _count_leaving(self) -> int | None:
+        try:
+            return self.leaving()
+        except Exception:  # a cluster that does not answer is complained of where it is measured
+            log.debug("the executors that leave were not counted", exc_info=True)
+            return None
+
     def _remember(self, cycle: Cycle) -> Cycle:
         if _decides(cycle):
             self._history.append(cycle)
@@ -307,6 +354,15 @@ class Loop:
         if about not in self._complaints:
             log.warning(text)
         self._complaints.add(about)
+
+
+def _states(*learners: Any) -> list[tuple[Any, State]]:
+    """What those who learn know now, for whoever has to begin again."""
+    found = []
+    for learner in learners:
+        with suppress(Exception):  # one that cannot say what it knows goes on with it
+            found += [] if learner is None else [(learner, copy.deepcopy(learner.state()))]
+    return found
 
 
 def _take_up(name: str, step: Callable[[], None]) -> None:

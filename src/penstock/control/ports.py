@@ -45,6 +45,9 @@ class Store(Protocol):
 
 
 class Clock(Protocol):
-    """Gives the time in seconds: Unix time on a live job, time since the start in a simulation."""
+    """Gives the time in seconds: Unix time on a live job, time since the start in a simulation.
+
+    One that somebody may set also has `steady`, the seconds on a clock that nobody sets.
+    """
 
     def now(self) -> float: ...

@@ -18,6 +18,7 @@ from penstock.model import (
     ReasonCode,
     Sample,
 )
+from penstock.model.secrets import without_secrets
 from penstock.performance.expectation import expect
 from penstock.policies import Learner, Policy
 
@@ -85,7 +86,7 @@ def sentence(error: BaseException) -> str:
     >>> sentence(RuntimeError("An error occurred while calling o5.job.\\n: java.io.IOException: no\\n\\tat org"))
     'java.io.IOException: no'
     """
-    first, second = [*str(error).splitlines(), "", ""][:2]
+    first, second = [*without_secrets(str(error)).splitlines(), "", ""][:2]
     if second.startswith(": "):
         return second.removeprefix(": ")
     return first if isinstance(error, PenstockError) else f"{type(error).__name__}: {first}"

@@ -13,7 +13,8 @@ from penstock.stores.cycle_json import cycle_json
 from penstock.stores.history import History, Recorded, Span
 from penstock.stores.snapshot import finite, outlook_json
 
-BUCKETS = 600
+BUCKETS, MOST_BUCKETS = 600, 6_000
+"""Points of a chart, and the most that anybody is given: a year has three million cycles."""
 LISTED = 40
 FOLLOWED = 30
 """A decision is judged by the cycles up to the next change, and at most so many."""
@@ -42,9 +43,9 @@ def job(
     """
     span, description = _span(history, name), history.description(name)
     shown = (span.ended if end is None else end) - (span.began if begin is None else begin)
-    bucket = bucket_seconds or max(shown / BUCKETS, 1e-3)
-    plans = history.plans(span, since)  # all of them, as the one in force at `begin` may be an early one
+    bucket = max(bucket_seconds or shown / BUCKETS, shown / MOST_BUCKETS, 1e-3)
     since = history.at(span, begin) if begin is not None and not since else since
+    plans = history.plans(span, since, end)
     (newest,) = history.decisions(span, 1)
     return _answer({
         "job": name, "simulated": span.simulated, "number": span.last, "began": span.began, "ended": span.ended,

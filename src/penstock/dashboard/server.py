@@ -1,44 +1,49 @@
-"""Serves the page of a store. It only reads, and only who has the token is answered where others could reach it."""
+"""Serves the page of a store. It only reads."""
 
 from __future__ import annotations
 
-import hmac
 import json
-import logging
-import secrets
-import threading
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
-from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Any
 
 from penstock.dashboard import answers
 from penstock.model import InvalidValueError, PenstockError
+from penstock.serving.access import Access
+from penstock.serving.server import Answer, Request, Server
 from penstock.stores.history import History
 
-log = logging.getLogger("penstock")
-
-HOST, PORT = "127.0.0.1", 8787
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-PORTS_TRIED = 20
+PORT, PORTS_TRIED = 8787, 20
 STATIC = {
     "/": ("page.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/charts.js": ("charts.js", "text/javascript"),
     "/page.js": ("page.js", "text/javascript"),
 }
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
 
-Parameters = dict[str, str]
+LARGEST, LARGEST_PLAN = 2**62, 1_000_000
+"""Numbers beyond are no cycles, times or plans, and databases cannot count with them."""
+
+Parameters = Mapping[str, str]
+
+QUESTIONS: dict[str, Callable[[History, Parameters], Any]] = {
+    "/api/jobs": lambda history, given: answers.jobs(history),
+    "/api/job": lambda history, given: answers.job(
+        history, _text(given, "job"), _whole(given, "since", 0), _number(given, "bucket"),
+        _number(given, "begin"), _number(given, "end"),
+    ),
+    "/api/decisions": lambda history, given: answers.decisions(
+        history, _text(given, "job"), _whole(given, "before", None), _whole(given, "after", 0),
+        given.get("kind") == "changes",
+    ),
+    "/api/decision": lambda history, given: answers.decision(
+        history, _text(given, "job"), _whole(given, "number", 0)
+    ),
+    "/api/what-if": lambda history, given: answers.what_if(history, _text(given, "job"), _plan(given)),
+}  # fmt: skip
 
 
 def static(name: str) -> str:
@@ -49,39 +54,34 @@ def static(name: str) -> str:
 class Dashboard:
     """A running page; `stop` it, or use it in a `with` block.
 
-    url  where it is, with the token if it needs one
+    url     where it is, with the token if it needs one
+    server  where it listens, and whom it answers
     """
 
-    def __init__(self, store: str, host: str = HOST, port: int | None = None, token: str | None = None) -> None:
+    def __init__(self, store: str, access: Access | None = None, port: int | None = None) -> None:
         """
-        store  the URL of a database
-        host   the address to listen on; whoever can reach another than this machine's own needs the token
-        port   None: the first free one from 8787 on; 0: any free one
-        token  None: one is made where it is needed
+        store   the URL of a database
+        access  who may read; None: only this machine
+        port    None: the first free one from 8787 on; 0: any free one
         """
         self.history = History(store)
-        self.token = token or (None if host in LOOPBACK else secrets.token_urlsafe(16))
+        routes = {path: partial(_file, *file) for path, file in STATIC.items()}
+        routes |= {path: partial(_ask, question, self.history) for path, question in QUESTIONS.items()}
         try:
-            self._server = _bound(host, port)
-        except OSError as error:
+            ports = range(PORT, PORT + PORTS_TRIED) if port is None else port
+            self.server = Server("the page", routes, access or Access(), ports)
+        except PenstockError:
             self.history.close()
-            raise PenstockError(f"the page cannot be served at {host}:{port or PORT}: {error.strerror}") from None
-        self._server.dashboard = self
-        self.host, self.port = host, int(self._server.server_port)
-        query = f"?{urlencode({'token': self.token})}" if self.token else ""
-        self.url = f"http://{host if host not in ('', '0.0.0.0', '::') else '127.0.0.1'}:{self.port}/{query}"
-        self._thread = threading.Thread(target=self._server.serve_forever, name="penstock-page", daemon=True)
-        self._thread.start()
+            raise
+        self.url = self.server.url(token=True)
 
     def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self.server.stop()
         self.history.close()
 
     def wait(self) -> None:
         """Until it is stopped."""
-        self._thread.join()
+        self.server.wait()
 
     def __enter__(self) -> Dashboard:
         return self
@@ -90,98 +90,18 @@ class Dashboard:
         self.stop()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    dashboard: Dashboard
+def _file(name: str, kind: str, _request: Request) -> Answer:
+    return Answer.text(static(name), kind)
 
 
-def _bound(host: str, port: int | None) -> _Server:
-    for tried in range(PORT, PORT + PORTS_TRIED) if port is None else (port,):
-        try:
-            return _Server((host, tried), _Handler)
-        except OSError as error:
-            last = error
-    raise last
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    server_version, sys_version = "penstock", ""
-    protocol_version = "HTTP/1.1"
-
-    QUESTIONS: ClassVar[dict[str, Callable[[History, Parameters], Any]]] = {
-        "/api/jobs": lambda history, given: answers.jobs(history),
-        "/api/job": lambda history, given: answers.job(
-            history, _text(given, "job"), _whole(given, "since", 0), _number(given, "bucket"),
-            _number(given, "begin"), _number(given, "end"),
-        ),
-        "/api/decisions": lambda history, given: answers.decisions(
-            history, _text(given, "job"), _whole(given, "before", None), _whole(given, "after", 0),
-            given.get("kind") == "changes",
-        ),
-        "/api/decision": lambda history, given: answers.decision(
-            history, _text(given, "job"), _whole(given, "number", 0)
-        ),
-        "/api/what-if": lambda history, given: answers.what_if(history, _text(given, "job"), _plan(given)),
-    }  # fmt: skip
-
-    def do_GET(self) -> None:
-        address = urlsplit(self.path)
-        given = {name: values[-1] for name, values in parse_qs(address.query).items()}
-        if not self._is_ours():
-            self._answer(HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "this page has another name")
-        elif not self._has_token(given):
-            self._answer(HTTPStatus.FORBIDDEN, "text/plain", "open the address with the token that Penstock printed")
-        elif address.path in STATIC:
-            name, kind = STATIC[address.path]
-            self._answer(HTTPStatus.OK, kind, static(name), self._cookie(given))
-        elif address.path in self.QUESTIONS:
-            self._ask(self.QUESTIONS[address.path], given)
-        else:
-            self._answer(HTTPStatus.NOT_FOUND, "text/plain", "there is nothing here")
-
-    def _ask(self, question: Callable[[History, Parameters], Any], given: Parameters) -> None:
-        try:
-            status, answer = HTTPStatus.OK, question(self.server.dashboard.history, given)
-        except InvalidValueError as error:
-            status, answer = HTTPStatus.BAD_REQUEST, {"error": str(error)}
-        except PenstockError as error:
-            status, answer = HTTPStatus.SERVICE_UNAVAILABLE, {"error": str(error)}
-        self._answer(status, "application/json", json.dumps(answer, allow_nan=False, separators=(",", ":")))
-
-    def _is_ours(self) -> bool:
-        """A page elsewhere may give its own name this machine's address: its scripts could read ours then."""
-        if self.server.dashboard.host not in LOOPBACK:
-            return True
-        host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-        return host in LOOPBACK
-
-    def _has_token(self, given: Parameters) -> bool:
-        token = self.server.dashboard.token
-        if token is None:
-            return True
-        cookie = SimpleCookie(self.headers.get("Cookie", "")).get("penstock")
-        shown = given.get("token") or (cookie.value if cookie else "")
-        return hmac.compare_digest(shown.encode(), token.encode())
-
-    def _cookie(self, given: Parameters) -> dict[str, str]:
-        """So that the page's own requests need not carry the token in their addresses."""
-        if self.server.dashboard.token is None or "token" not in given:
-            return {}
-        return {"Set-Cookie": f"penstock={self.server.dashboard.token}; HttpOnly; SameSite=Strict; Path=/"}
-
-    def _answer(self, status: HTTPStatus, kind: str, text: str, more: dict[str, str] | None = None) -> None:
-        body = text.encode()
-        self.send_response(status)
-        for name, value in {**HEADERS, **(more or {})}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        log.debug("page: " + format, *arguments)
+def _ask(question: Callable[[History, Parameters], Any], history: History, request: Request) -> Answer:
+    try:
+        status, answer = HTTPStatus.OK, question(history, request.given)
+    except InvalidValueError as error:
+        status, answer = HTTPStatus.BAD_REQUEST, {"error": str(error)}
+    except PenstockError as error:
+        status, answer = HTTPStatus.SERVICE_UNAVAILABLE, {"error": str(error)}
+    return Answer.text(json.dumps(answer, allow_nan=False, separators=(",", ":")), "application/json", status)
 
 
 def _text(given: Parameters, name: str) -> str:
@@ -194,26 +114,32 @@ def _whole(given: Parameters, name: str, default: Any) -> Any:
     if name not in given:
         return default
     try:
-        return int(given[name])
+        whole = int(given[name])
     except ValueError:
-        raise InvalidValueError(name, f"must be a whole number, not {given[name]!r}") from None
+        whole = LARGEST
+    if abs(whole) >= LARGEST:
+        raise InvalidValueError(name, f"must be a whole number, not {given[name][:40]!r}")
+    return whole
 
 
 def _number(given: Parameters, name: str) -> float | None:
     if name not in given:
         return None
     try:
-        return float(given[name])
+        number = float(given[name])
     except ValueError:
-        raise InvalidValueError(name, f"must be a number, not {given[name]!r}") from None
+        number = math.nan
+    if not abs(number) < LARGEST:
+        raise InvalidValueError(name, f"must be a number, not {given[name][:40]!r}")
+    return number
 
 
 def _plan(given: Parameters) -> dict[str, int]:
     """The parallelism of each operator, from a JSON object."""
     try:
         plan = json.loads(_text(given, "plan"))
-    except ValueError:
+    except (ValueError, RecursionError):
         plan = None
-    if not isinstance(plan, dict) or not all(type(k) is int and k >= 1 for k in plan.values()):
+    if not isinstance(plan, dict) or not all(type(k) is int and 1 <= k <= LARGEST_PLAN for k in plan.values()):
         raise InvalidValueError("plan", 'must be whole numbers by operator, such as {"parse": 3}')
     return plan

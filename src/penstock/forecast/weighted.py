@@ -16,18 +16,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from penstock.forecast import State
 from penstock.forecast._base import OnlineForecaster
-from penstock.forecast._conformal import Misses
+from penstock.forecast._conformal import FEW, Misses
+from penstock.forecast.average import Average
 from penstock.forecast.holt import Holt
 from penstock.forecast.last import Last
 from penstock.forecast.linear import Linear
 from penstock.forecast.seasonal import Seasonal
 
-HORIZONS = (60.0, 120.0, 180.0, 300.0, 600.0, 900.0)
+HORIZONS = (60.0, 120.0, 180.0, 300.0, 600.0, 900.0, 1800.0, 3600.0)
 """Seconds ahead at which misses are measured."""
 
-EVERY = 60.0
-"""Predictions to be scored later are made this often."""
+EVERY, WITHIN = 60.0, 4
+"""Predictions to be scored later are made this often, and no more often than so many times within their own horizon:
+else a single surge is in most of what is remembered of the long ones, and it is expected again for hours."""
 
 SHARPNESS, LEAST = 4.0, 2e-3
 """How much more the better one counts; smaller errors than the least are not told apart."""
@@ -35,8 +38,9 @@ SHARPNESS, LEAST = 4.0, 2e-3
 MEMORY = 40
 """Misses after which an earlier one counts for a third in a running error."""
 
-NOMINAL = 0.05
-"""Before misses were measured: the error at the first horizon; it grows with the square root of the time."""
+NOMINAL, GROWS_UNTIL = 0.05, 900.0
+"""Before misses were measured: the error at the first horizon; it grows with the square root of the time, up to a
+quarter of an hour."""
 
 SMALL = 0.02
 """Misses are shares of the prediction and this part of the usual rate: near 0 a share of nothing means nothing."""
@@ -59,13 +63,13 @@ class Pending:
 
 @dataclass
 class Weighted(OnlineForecaster):
-    """The weighted mean of last value, smoothed level, trend, damped trend and the seasons of the day and the week.
+    """The weighted mean of last value, level, mean of minutes and of hours, trend, damped trend, and seasons.
 
     >>> forecaster = Weighted()
     >>> for minute in range(30):
     ...     forecaster.learn(60 * minute, 100 + 10 * minute)
     >>> round(forecaster.predict(300)), [round(q) for q in forecaster.quantiles(300, (0.1, 0.9))]
-    (440, [440, 516])
+    (439, [441, 656])
     """
 
     name: ClassVar[str] = "weighted"
@@ -79,12 +83,14 @@ class Weighted(OnlineForecaster):
     _pending: list[Pending] = field(init=False, default_factory=list)
     _usual: float = field(init=False, default=0.0)
     _rate: float = field(init=False, default=0.0)
-    _asked: float | None = field(init=False, default=None)
+    _asked: list[float | None] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.members = {
             "last": Last(),
             "level": Holt(alpha=0.1, beta=0.01, damping=0.5),
+            "minutes": Average(half_life=600.0),
+            "hour": Average(half_life=3600.0),
             "trend": Linear(window=240.0),
             "damped": Holt(alpha=0.3, beta=0.1, damping=0.97),
             "day": Seasonal(),
@@ -92,8 +98,10 @@ class Weighted(OnlineForecaster):
         }
         self._errors = [[0.0] * len(self.members) for _ in HORIZONS]
         self._scored = [0] * len(HORIZONS)
+        self._asked = [None] * len(HORIZONS)
         self._misses, self._peaks = (
-            [Misses(NOMINAL * (horizon / HORIZONS[0]) ** 0.5) for horizon in HORIZONS] for _ in range(2)
+            [Misses(NOMINAL * (min(horizon, GROWS_UNTIL) / HORIZONS[0]) ** 0.5) for horizon in HORIZONS]
+            for _ in range(2)
         )
 
     def weights(self, seconds_ahead: float) -> dict[str, float]:
@@ -102,27 +110,37 @@ class Weighted(OnlineForecaster):
 
     def quantiles(self, seconds_ahead: float, levels: Sequence[float]) -> list[float]:
         """The rates that are not exceeded with these probabilities, that many seconds ahead; there is a measurement."""
-        predicted = max(0.0, self._ahead(seconds_ahead))
-        misses, scale = self._misses[_horizon(seconds_ahead)], self._scale(predicted)
-        return [max(0.0, predicted + scale * misses.quantile(level)) for level in levels]
+        return self._around(self._ahead(seconds_ahead), self._misses, _horizon(seconds_ahead), levels)
 
     def peaks(self, seconds_ahead: float, levels: Sequence[float]) -> list[float]:
         """The same for the highest rate until then."""
-        predicted = max(0.0, self._ahead(seconds_ahead))
-        misses, scale = self._peaks[_horizon(seconds_ahead)], self._scale(predicted)
-        return [max(0.0, predicted + scale * misses.quantile(level)) for level in levels]
+        return self._around(self._ahead(seconds_ahead), self._peaks, _horizon(seconds_ahead), levels)
+
+    def _around(self, predicted: float, kind: Sequence[Misses], number: int, levels: Sequence[float]) -> list[float]:
+        """What is predicted and the misses of one kind; while a horizon has too few, those of the longest one that is
+        shorter and has enough: what this load did says more than a nominal error."""
+        predicted = max(0.0, predicted)
+        known = next((each for each in kind[number::-1] if len(each.newest) >= FEW), kind[number])
+        scale = self._scale(predicted)
+        return [max(0.0, predicted + scale * known.quantile(level)) for level in levels]
 
     def _take(self, t: float, rate: float) -> None:
         self._score(t, rate)
         self._rate = rate
-        self._usual += (rate - self._usual) * (1.0 if self.learnt_until is None else 0.02)
+        # One that cannot be is not the usual rate; but a source that begins at 0 is not kept there.
+        counts = min(rate, MOST * self._usual) if self._usual else rate
+        self._usual += (counts - self._usual) * (1.0 if self.learnt_until is None else 0.02)
         for member in self.members.values():
             member.learn(t, rate)
-        if self._asked is None or t - self._asked >= EVERY - 1e-6:
-            self._asked = t
-            for number, horizon in enumerate(HORIZONS):
-                said = [member.predict(horizon) or 0.0 for member in self.members.values()]
-                self._pending.append(Pending(t + horizon, number, said, self._mean(said, number)))
+        for number, horizon in enumerate(HORIZONS):
+            asked = self._asked[number]
+            if asked is not None and t - asked < max(EVERY, horizon / WITHIN) - 1e-6:
+                continue
+            self._asked[number] = t
+            if rate < SMALL * self._usual:
+                continue  # a source that comes back after a stop says nothing about how a load that runs varies
+            said = [member.predict(horizon) or 0.0 for member in self.members.values()]
+            self._pending.append(Pending(t + horizon, number, said, self._mean(said, number)))
 
     def _score(self, t: float, rate: float) -> None:
         """Compare what was predicted for now with what was measured; what should have been measured is dropped."""
@@ -133,7 +151,7 @@ class Weighted(OnlineForecaster):
             return
         self._pending = [each for each in self._pending if each.due > t + 1e-6]
         for each in due:
-            if t - each.due > EVERY:
+            if t - each.due > EVERY or each.mean < SMALL * self._usual:
                 continue
             number, scale = each.number, self._scale(each.mean)
             self._scored[number] += 1
@@ -171,8 +189,15 @@ class Weighted(OnlineForecaster):
             "pending": [[each.due, each.number, list(each.said), each.mean, each.peak] for each in self._pending],
             "usual": self._usual,
             "rate": self._rate,
-            "asked": self._asked,
+            "asked": list(self._asked),
         }
+
+    def restore(self, state: State) -> None:
+        """Goes on where it stopped; what a version with other forecasters or horizons has stored is left: it starts
+        afresh."""
+        memory = state["memory"]
+        if memory["members"].keys() == self.members.keys() and len(memory["scored"]) == len(HORIZONS):
+            super().restore(state)
 
     def _remember(self, memory: Mapping[str, Any]) -> None:
         for name, member in self.members.items():
@@ -186,7 +211,7 @@ class Weighted(OnlineForecaster):
         self._pending = [
             Pending(due, number, list(said), mean, peak) for due, number, said, mean, peak in memory["pending"]
         ]
-        self._usual, self._rate, self._asked = memory["usual"], memory["rate"], memory["asked"]
+        self._usual, self._rate, self._asked = memory["usual"], memory["rate"], list(memory["asked"])
 
 
 def _share(miss: float, scale: float) -> float:

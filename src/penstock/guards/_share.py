@@ -22,12 +22,13 @@ def cut_to(slots: int, asked: Plan, needed: Plan, topology: Topology, execution:
     ('split 1, count 4', 'split 2, count 5')
     """
     asked, needed = inside(asked, topology), inside(needed, topology)
-    if execution.slots(asked) <= slots:
+    if execution.slots(asked, topology) <= slots:
         return asked
     if execution is Execution.SEQUENTIAL:
         most = max(slots, 1)
         return inside(asked.changed({name: min(k, most) for name, k in asked.parallelism.items()}), topology)
-    return asked.changed(_shared_out(slots, asked, needed, topology))
+    readers = sum(operator.readers for operator in topology.operators)
+    return asked.changed(_shared_out(slots - readers, asked, needed, topology))
 
 
 def _shared_out(slots: int, asked: Plan, needed: Plan, topology: Topology) -> dict[str, int]:

@@ -31,7 +31,7 @@ class Ineffective(TimedGuard):
 
     A slow database behind an operator, for example, limits the job at any parallelism. Let *before* be the windows
     that the last growth of a part, from k to k', was decided on, and *now* as many of the newest windows measured
-    since the job's last change. The growth was in vain if all of this holds:
+    since the job's last change was in force. The growth was in vain if all of this holds:
 
     - some target of the slo was missed in every window, both before and now;
     - throughput now is at most (1 + g) times what it was, with g = gain * min(1, k'/k - 1);
@@ -76,7 +76,7 @@ class Ineffective(TimedGuard):
         if (size(observation.plan, part) or 0) < large:
             return False
         before = decided_on(growth)
-        now = observation.since(changes[0].t)[-len(before) :]
+        now = observation.since(changes[0].in_force_at)[-len(before) :]
         g = self.gain * (min(1.0, large / small - 1.0) if small else 1.0)
         return not _helped(before, now, g, observation.slo)
 

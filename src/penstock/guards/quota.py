@@ -34,12 +34,12 @@ class Quota(Guard):
 
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         topology, execution = observation.topology, observation.execution
-        if self.slots is None or execution.slots(inside(decision.plan, topology)) <= self.slots:
+        if self.slots is None or execution.slots(inside(decision.plan, topology), topology) <= self.slots:
             return decision
         plan = cut_to(self.slots, decision.plan, decision.wanted, topology, execution)
         if plan == decision.plan:
             return decision
-        least = execution.slots(plan)
+        least = execution.slots(plan, topology)
         excuse = "" if least <= self.slots else f", and even the minima take {least}"
         text = f"the quota is {self.slots} slots{excuse}: {differences(decision.plan, plan)}"
         return decision.vetted(self.name, ReasonCode.QUOTA, text, plan)

@@ -25,15 +25,16 @@ from penstock.model.options import option
 class RollBack(Guard):
     """Returns to the plan before the last change if that change made the job worse, and keeps from repeating it.
 
-    Let *before* be the windows that the change was decided on and *after* the newest `samples` windows measured since.
-    The change is taken back within `trial_seconds` if all of this holds:
+    Let *before* be the windows that the change was decided on and *after* the newest `samples` windows measured since
+    it is in force. The change is taken back within `trial_seconds` if all of this holds:
 
     - the job still runs with the plan of that change, which was not itself a roll-back;
     - every window after misses a target, at an input rate of at most (1 + tolerance) times the one before;
     - it is not catching up: neither the backlog nor, where only that is missed, the event latency falls;
-    - no window before missed a target; or all did, and the processing latency is more than `worse_factor` times what
-      it was while throughput rose by no more than `tolerance`. If no window missed "keep up", the event latency counts
-      as well; behind a backlog it rises by itself, whatever the plan.
+    - no window before missed a target, and before a growth throughput had met the input: a job that was falling behind
+      does so until the growth has caught up. Or all missed one, and the processing latency is more than `worse_factor`
+      times what it was while throughput rose by no more than `tolerance`. If no window missed "keep up", the event
+      latency counts as well; behind a backlog it rises by itself, whatever the plan.
 
     A decision that itself undoes a shrinking, or grows beyond it, passes: in a surge the earlier plan would only be an
     intermediate step.
@@ -79,13 +80,20 @@ class RollBack(Guard):
         in_force = change.decision.plan.parallelism == observation.plan.parallelism
         if not in_force or rolled_back(change.decision) or observation.t - change.t >= self.trial_seconds:
             return False
-        slo, before, after = observation.slo, decided_on(change), observation.since(change.t)[-self.samples :]
+        slo, before, after = observation.slo, decided_on(change), observation.since(change.in_force_at)[-self.samples :]
         if not before or len(after) < self.samples or not all(slo.violations(window) for window in after):
             return False
         if not self._as_light(before, after) or _catches_up(after, slo):
             return False
         missed_before = [bool(slo.violations(window)) for window in before]
-        return not any(missed_before) or (all(missed_before) and self._slower(before, after, slo))
+        if any(missed_before):
+            return all(missed_before) and self._slower(before, after, slo)
+        return not grown(change.before, change.decision.plan) or self._kept_up(before)
+
+    def _kept_up(self, windows: Windows) -> bool:
+        """Whether throughput met the input; False where one of them was not measured."""
+        rate, flow = input_rate(windows), throughput(windows)
+        return rate is not None and flow is not None and flow * (1.0 + self.tolerance) >= rate
 
     def _as_light(self, before: Windows, after: Windows) -> bool:
         """Whether the input rate has not risen by more than the tolerance; False where it was not measured."""

@@ -94,6 +94,20 @@ class Trace:
         last = float(np.interp(end, self.times, self.rates))
         return Trace(self.name, (*(t for t, _ in kept), end), (*(rate for _, rate in kept), last))
 
+    def after(self, seconds: float) -> Trace:
+        """What is left of the curve after its first `seconds`, with its beginning at 0.
+
+        >>> Trace("ramp", (0.0, 100.0), (0.0, 50.0)).after(60.0)
+        Trace(name='ramp', times=(0.0, 40.0), rates=(30.0, 50.0))
+        """
+        check_number("seconds", seconds, 0.0)
+        if not seconds < self.seconds:
+            raise InvalidValueError(f"trace {self.name}", f"must be longer than {seconds:g} s for a part after them")
+        start = self.times[0] + seconds
+        kept = [point for point in zip(self.times, self.rates, strict=True) if point[0] > start]
+        first = float(np.interp(start, self.times, self.rates))
+        return Trace(self.name, (0.0, *(t - start for t, _ in kept)), (first, *(rate for _, rate in kept)))
+
 
 def read_trace(path: Path, *, fill_gaps: bool = False) -> Trace:
     """Read a file of `t_seconds,rate` lines at even distances; an error names the line.

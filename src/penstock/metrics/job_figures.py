@@ -37,7 +37,7 @@ class JobFigures:
         if self.cycle is not None:
             longest = LONGEST_HELD_INTERVALS * self.loop.settings.interval_seconds
             held = min(longest, max(0.0, cycle.t - self.cycle.t))
-            self.slot_seconds += held * self.loop.execution.slots(cycle.before)
+            self.slot_seconds += held * self.loop.execution.slots(cycle.before, self.loop.topology)
         for sample in cycle.samples:
             self._add(sample)
         self.decisions[cycle.decision.reason.code.value] += 1

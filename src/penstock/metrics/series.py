@@ -155,8 +155,17 @@ SERIES = (
         one(lambda job: executors(job.decided)),
     ),
     Series(
+        "penstock_executors_requested", GAUGE, "executors of the plan in force, which the cluster was asked for",
+        one(lambda job: executors(job.in_force)),
+    ),
+    Series(
+        "penstock_executors_leaving", GAUGE,
+        "executors that were released and are not gone yet, so that they still cost",
+        one(lambda job: None if job.cycle is None else job.cycle.leaving),
+    ),
+    Series(
         "penstock_slots", GAUGE, "slots that the plan in force holds",
-        one(lambda job: None if job.in_force is None else job.loop.execution.slots(job.in_force)),
+        one(lambda job: None if job.in_force is None else job.loop.execution.slots(job.in_force, job.loop.topology)),
     ),
     Series(
         "penstock_slot_seconds_total", COUNTER,
@@ -214,7 +223,7 @@ SERIES = (
     ),
     Series(
         "penstock_cycle_seconds", GAUGE, "how long the newest cycle took",
-        one(lambda job: job.controller.decision_ms[-1] / 1e3 if job.controller.decision_ms else None),
+        one(lambda job: job.controller.cycle_seconds),
     ),
     Series(
         "penstock_interval_seconds", GAUGE, "from one decision to the next",

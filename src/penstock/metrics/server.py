@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from penstock.metrics.job_figures import JobFigures
 from penstock.metrics.series import JOB_LABELS, SERIES
-from penstock.model import PenstockError
+from penstock.model import InvalidValueError
+from penstock.serving.access import Access
+from penstock.serving.server import Answer, Request, Server
 
 Family = CounterMetricFamily | GaugeMetricFamily
 
@@ -51,28 +53,34 @@ class JobCollector(Collector):
 
 
 class MetricsServer:
-    """The one server of a port in this process: several jobs share it, and it ends with the last of them."""
+    """The one server of a port in this process: several jobs share it, and it ends with the last of them.
+
+    collector  the jobs whose series it serves
+    port       where it listens
+    """
 
     _open: dict[int, MetricsServer] = {}  # noqa: RUF012
     _lock = threading.Lock()
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, access: Access) -> None:
         self.collector = JobCollector()
         self._users = 0
-        registry = CollectorRegistry()
-        registry.register(self.collector)
-        try:
-            self._server: WSGIServer
-            self._server, self._thread = start_http_server(port, registry=registry)
-        except OSError as error:
-            raise PenstockError(f"metrics_port {port} cannot be used: {error.strerror or error}") from None
-        self.port: int = self._server.server_port
+        self._registry = CollectorRegistry()
+        self._registry.register(self.collector)
+        self.server = Server("metrics_port", {"/metrics": self._answer}, access, port)
+        self.port = self.server.port
 
     @classmethod
-    def of(cls, port: int) -> MetricsServer:
-        """The server of this port, started if it is the first time; `release` it when the job is over."""
+    def of(cls, port: int, access: Access | None = None) -> MetricsServer:
+        """The server of this port, started if it is the first time; `release` it when the job is over.
+
+        access  who may read; None: only this machine
+        """
+        access = access or Access()
         with cls._lock:
-            server = cls._open.get(port) or cls(port)
+            server = cls._open.get(port) or cls(port, access)
+            if server.server.access != access:
+                raise InvalidValueError("listen", f"must be the same for all jobs of a process at metrics_port {port}")
             cls._open[server.port] = server
             server._users += 1
             return server
@@ -83,6 +91,8 @@ class MetricsServer:
             if self._users:
                 return
             del self._open[self.port]
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self.server.stop()
+
+    def _answer(self, request: Request) -> Answer:
+        encoder, kind = choose_encoder(request.headers.get("Accept", ""))
+        return Answer(kind, encoder(self._registry))

@@ -8,9 +8,10 @@ from penstock.model.observation import Cycle, Forecast, Mode, Observation
 from penstock.model.plan import Execution, Plan, Worker
 from penstock.model.sample import Batch, Latency, OperatorSample, Sample
 from penstock.model.slo import Slo, duration
-from penstock.model.topology import Actuation, Operator, Topology
+from penstock.model.topology import JOB, Actuation, Operator, Topology
 
 __all__ = [
+    "JOB",
     "Actuation",
     "Batch",
     "Cycle",

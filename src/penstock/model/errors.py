@@ -45,6 +45,22 @@ def check_required_number(field: str, value: float, minimum: float = 0.0) -> Non
     raise InvalidValueError(field, f"must be a finite number of at least {minimum:g}, not {value!r}")
 
 
+LARGEST = 2.0**63
+"""What no counter of 64 bits holds was not counted: a sum of such figures would not be finite."""
+
+
+def check_measured(field: str, value: float | None) -> None:
+    """As `check_number`, for a figure that somebody measured.
+
+    >>> check_measured("backlog", 1e300)
+    Traceback (most recent call last):
+    penstock.model.errors.InvalidValueError: backlog must be at most 9.22337e+18, which no counter exceeds, not 1e+300
+    """
+    check_number(field, value)
+    if value is not None and value > LARGEST:
+        raise InvalidValueError(field, f"must be at most {LARGEST:g}, which no counter exceeds, not {value!r}")
+
+
 def check_whole(field: str, value: int, minimum: int = 0) -> None:
     """Refuse anything but a whole number of at least `minimum`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < minimum:

@@ -27,6 +27,8 @@ class Cycle:
     """One turn of the loop as it was remembered: what was in force, what was decided, what was done.
 
     `change_seconds` is how long after `t` a change was in force, or had failed; None if nothing was to be changed.
+    `leaving` are the executors that were released and were not gone when the cycle ended, so that they still cost; None
+    where executors are not changed, or nobody knows.
     """
 
     t: float
@@ -37,11 +39,21 @@ class Cycle:
     applied: bool = False
     problem: str | None = None
     change_seconds: float | None = None
+    leaving: int | None = None
+
+    def __post_init__(self) -> None:
+        check_required_number("cycle: t", self.t)
+        check_number("cycle: change_seconds", self.change_seconds)
 
     @property
     def changed(self) -> bool:
         """Whether the job got another plan."""
         return self.applied and self.decision.plan != self.before
+
+    @property
+    def in_force_at(self) -> float:
+        """When its change was in force: until its executors had come the job ran with the plan before."""
+        return self.t + (self.change_seconds or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

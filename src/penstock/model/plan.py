@@ -70,7 +70,11 @@ class Plan:
 
     @classmethod
     def smallest(cls, topology: Topology) -> Plan:
-        return cls({operator.name: operator.min for operator in topology.operators})
+        """Every operator at its min, and those of one tie at the largest min among them."""
+        least = {operator.tie: 1 for operator in topology.operators}
+        for operator in topology.operators:
+            least[operator.tie] = max(least[operator.tie], operator.min)
+        return cls({each.name: each.min if each.tie is None else least[each.tie] for each in topology.operators})
 
     @classmethod
     def largest(cls, topology: Topology) -> Plan:
@@ -81,7 +85,9 @@ class Plan:
 
     def __str__(self) -> str:
         text = ", ".join(f"{name} {k}" for name, k in self.parallelism.items())
-        return text if self.executors is None else f"{text}; {self.executors} executors"
+        if self.executors is None:
+            return text
+        return f"{text}; {self.executors} executor{'' if self.executors == 1 else 's'}"
 
     @property
     def total(self) -> int:
@@ -113,7 +119,7 @@ class Plan:
         raise InvalidValueError("plan", f"must give a parallelism for every operator, but not for {missing}")
 
     def check_bounds(self, topology: Topology) -> None:
-        """Refuse a plan that leaves the bounds of an operator of this job."""
+        """Refuse a plan that leaves the bounds of an operator of this job, or parts operators that are tied."""
         self.check(topology)
         for operator in topology.operators:
             if not operator.min <= self[operator.name] <= operator.max:
@@ -122,18 +128,33 @@ class Plan:
                     f"must have from {operator.min} (its min) to {operator.max} (its max) instances, "
                     f"not {self[operator.name]}",
                 )
+        tied: dict[str, str] = {}
+        for operator in topology.operators:
+            other = operator.name if operator.tie is None else tied.setdefault(operator.tie, operator.name)
+            if self[other] != self[operator.name]:
+                raise InvalidValueError(
+                    f"plan: operator {operator.name}",
+                    f"must have as many instances as {other}, with which it is tied, not {self[operator.name]} "
+                    f"beside {self[other]}",
+                )
 
 
 class Execution(StrEnum):
     """How an engine runs the operators of one job, which decides what a plan costs.
 
-    >>> plan = Plan({"split": 2, "count": 3})
-    >>> Execution.CONCURRENT.slots(plan), Execution.SEQUENTIAL.slots(plan)
+    >>> plan, job = Plan({"split": 2, "count": 3}), Topology.chain("split", "count")
+    >>> Execution.CONCURRENT.slots(plan, job), Execution.SEQUENTIAL.slots(plan, job)
     (5, 3)
     """
 
     CONCURRENT = "concurrent"  # each instance has a slot of its own: real-time mode, Storm, Flink
     SEQUENTIAL = "sequential"  # the operators of a micro-batch follow each other on the same slots
 
-    def slots(self, plan: Plan) -> int:
-        return plan.total if self is Execution.CONCURRENT else plan.widest
+    def slots(self, plan: Plan, topology: Topology) -> int:
+        """Slots that a plan takes: operators that share their instances share their slots too."""
+        if self is Execution.SEQUENTIAL:
+            return plan.widest
+        if not topology.may_chain:
+            return plan.total
+        instances = sum(plan[chain[0]] for chain in topology.chains(plan.parallelism))
+        return instances + topology.readers(plan.parallelism)

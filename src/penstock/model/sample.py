@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from penstock.model.errors import (
     InvalidValueError,
     MissingFigureError,
-    check_number,
+    check_measured,
     check_required_number,
     check_whole,
 )
 from penstock.model.frozen import FrozenMap
 
 STATISTICS = ("mean", "p50", "p95", "p99")
+
+SHORTEST = 1e-6
+"""A window of fewer seconds is none: no clock of a monitor is finer, and rates in it would not be finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,10 @@ class Latency:
     p99: float | None = None
 
     def __post_init__(self) -> None:
-        check_number("latency: mean", self.mean)
-        check_number("latency: p50", self.p50)
-        check_number("latency: p95", self.p95)
-        check_number("latency: p99", self.p99)
+        check_measured("latency: mean", self.mean)
+        check_measured("latency: p50", self.p50)
+        check_measured("latency: p95", self.p95)
+        check_measured("latency: p99", self.p99)
 
     def at(self, statistic: str) -> float | None:
         """The figure of that name; the mean stands in for a percentile that was not measured.
@@ -52,16 +55,19 @@ class Latency:
 class OperatorSample:
     """One operator over one window: sums over its instances.
 
-    parallelism      instances that ran
-    records_in       records it processed
-    records_out      records it emitted (a record sent to two children counts once)
-    records_from     records it received from each parent
-    instance_rates   records that each instance processed per second of its own useful time, where instances are
-                     measured one by one
-    useful_seconds   seconds spent on records: deserialisation, processing, serialisation
-    waiting_seconds  seconds spent waiting for input or for room at the output
-    queue            records waiting in front of it at the window's end
-    latency_ms       milliseconds from a record's arrival at the operator to its departure, on average
+    parallelism            instances that ran
+    records_in             records it processed
+    records_out            records it emitted (a record sent to two children counts once)
+    records_from           records it received from each parent
+    instance_rates         records that each instance processed per second of its own useful time, where instances are
+                           measured one by one
+    useful_seconds         seconds spent on records: deserialisation, processing, serialisation
+    waiting_seconds        seconds spent waiting for input or for room at the output
+    queue                  records waiting in front of it at the window's end
+    latency_ms             milliseconds from a record's arrival at the operator to its departure, on average
+    state_bytes            bytes of its state on disk at the window's end, where a store keeps it there
+    state_memory_bytes     bytes of memory that its state takes at the window's end
+    state_cache_hit_ratio  the share of the state's blocks that were found in memory, of those that were read
     """
 
     parallelism: int
@@ -73,20 +79,26 @@ class OperatorSample:
     latency_ms: float | None = None
     records_from: Mapping[str, float] | None = None
     instance_rates: tuple[float, ...] | None = None
+    state_bytes: float | None = None
+    state_memory_bytes: float | None = None
+    state_cache_hit_ratio: float | None = None
 
     def __post_init__(self) -> None:
         check_whole("parallelism", self.parallelism, 1)
         for rate in self.instance_rates or ():
-            check_required_number("instance_rates", rate)
-        check_number("records_in", self.records_in)
-        check_number("records_out", self.records_out)
-        check_number("useful_seconds", self.useful_seconds)
-        check_number("waiting_seconds", self.waiting_seconds)
-        check_number("queue", self.queue)
-        check_number("latency_ms", self.latency_ms)
+            _check_given("instance_rates", rate)
+        check_measured("records_in", self.records_in)
+        check_measured("records_out", self.records_out)
+        check_measured("useful_seconds", self.useful_seconds)
+        check_measured("waiting_seconds", self.waiting_seconds)
+        check_measured("queue", self.queue)
+        check_measured("latency_ms", self.latency_ms)
+        check_measured("state_bytes", self.state_bytes)
+        check_measured("state_memory_bytes", self.state_memory_bytes)
+        check_measured("state_cache_hit_ratio", self.state_cache_hit_ratio)
         if self.records_from is not None:
             for parent, count in self.records_from.items():
-                check_required_number(f"records_from {parent}", count)
+                _check_given(f"records_from {parent}", count)
             if type(self.records_from) is not FrozenMap:
                 object.__setattr__(self, "records_from", FrozenMap(self.records_from))
 
@@ -108,7 +120,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         for name in ("records", "seconds", "useful_seconds", "stage_seconds"):
-            check_required_number(f"batch: {name}", getattr(self, name))
+            _check_given(f"batch: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +158,19 @@ class Sample:
 
     def __post_init__(self) -> None:
         check_required_number("t", self.t)
-        check_required_number("seconds", self.seconds)
-        if self.seconds <= 0:
+        _check_given("seconds", self.seconds)
+        if self.seconds < SHORTEST:
             raise InvalidValueError("seconds", f"must be positive, not {self.seconds!r}")
         if isinstance(self.input_rate, Mapping):
             for root, rate in self.input_rate.items():
-                check_required_number(f"input_rate of {root}", rate)
+                _check_given(f"input_rate of {root}", rate)
             if type(self.input_rate) is not FrozenMap:
                 object.__setattr__(self, "input_rate", FrozenMap(self.input_rate))
         else:
-            check_number("input_rate", self.input_rate)
-        check_number("throughput", self.throughput)
-        check_number("backlog", self.backlog)
-        check_number("dropped", self.dropped)
+            check_measured("input_rate", self.input_rate)
+        check_measured("throughput", self.throughput)
+        check_measured("backlog", self.backlog)
+        check_measured("dropped", self.dropped)
         if self.executors is not None:
             check_whole("executors", self.executors)
         _check_latency("processing_latency_ms", self.processing_latency_ms)
@@ -196,6 +208,11 @@ class Sample:
         if isinstance(self.input_rate, Mapping):
             return self.input_rate.get(root)
         return self.input_rate
+
+
+def _check_given(field: str, value: float) -> None:
+    check_required_number(field, value)
+    check_measured(field, value)
 
 
 def _check_latency(field: str, value: object) -> None:

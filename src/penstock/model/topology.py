@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from penstock.model.errors import InvalidValueError, check_choice, check_required_number, check_whole, unknown
+
+JOB = "job"
+"""The name of the one operator that a query is which is measured as a whole."""
 
 
 class Actuation(StrEnum):
@@ -32,6 +37,8 @@ class Operator:
                 native Spark query do
     cpu_cores   cores that one instance claims of its worker
     memory_mb   megabytes that one instance claims of its worker
+    chained     whether it shares the instances of the operator in front of it where both have as many
+    readers     tasks that read a topic for it, each in a slot of its own; with as many instances it reads itself
     """
 
     name: str
@@ -42,12 +49,15 @@ class Operator:
     tie: str | None = None
     cpu_cores: float = 1.0
     memory_mb: float = 0.0
+    chained: bool = False
+    readers: int = 0
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
             raise InvalidValueError("operator name", f"must be a word, not {self.name!r}")
         check_whole(f"operator {self.name}: min", self.min, 1)
         check_whole(f"operator {self.name}: max", self.max, 1)
+        check_whole(f"operator {self.name}: readers", self.readers)
         check_required_number(f"operator {self.name}: cpu_cores", self.cpu_cores)
         check_required_number(f"operator {self.name}: memory_mb", self.memory_mb)
         check_choice(f"operator {self.name}: actuation", self.actuation, [kind.value for kind in Actuation])
@@ -83,14 +93,15 @@ class Topology:
             if not isinstance(operator, Operator):
                 raise InvalidValueError("operators", f"must each be an Operator, not {operator!r}")
         names = [operator.name for operator in self.operators]
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(names).items():
+            if count > 1:
                 raise InvalidValueError("operators", f"must have different names, but {name!r} stands twice")
-        for edge in self.edges:
+        known = set(names)
+        for edge, count in Counter(self.edges).items():
             for end in edge:
-                if end not in names:
+                if end not in known:
                     raise InvalidValueError(f"edges: {edge[0]} -> {edge[1]}:", unknown(end, names))
-            if self.edges.count(edge) > 1:
+            if count > 1:
                 raise InvalidValueError("edges", f"must differ, but {edge[0]} -> {edge[1]} stands twice")
         if self.source_partitions is not None:
             check_whole("source_partitions", self.source_partitions, 1)
@@ -120,11 +131,18 @@ class Topology:
 
     @cached_property
     def parents(self) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(p for p, c in self.edges if c == name) for name in self.names}
+        return self._joined((child, parent) for parent, child in self.edges)
 
     @cached_property
     def children(self) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(c for p, c in self.edges if p == name) for name in self.names}
+        return self._joined(self.edges)
+
+    def _joined(self, pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+        """What stands beside each name in the pairs, in their order."""
+        beside: dict[str, list[str]] = {name: [] for name in self.names}
+        for name, other in pairs:
+            beside[name].append(other)
+        return {name: tuple(others) for name, others in beside.items()}
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -138,13 +156,14 @@ class Topology:
     def order(self) -> tuple[str, ...]:
         """Every operator after all of its parents; among equals, as they were given."""
         sorter = TopologicalSorter({name: self.parents[name] for name in self.names})
+        place = {name: number for number, name in enumerate(self.names)}
         try:
             sorter.prepare()
         except CycleError as error:
             raise InvalidValueError("edges", f"must not form a cycle: {' -> '.join(error.args[1])}") from None
         ordered: list[str] = []
         while sorter.is_active():
-            ready = sorted(sorter.get_ready(), key=self.names.index)
+            ready = sorted(sorter.get_ready(), key=place.__getitem__)
             ordered += ready
             sorter.done(*ready)
         return tuple(ordered)
@@ -159,10 +178,53 @@ class Topology:
         except KeyError:
             raise InvalidValueError("operator", unknown(name, self.names)) from None
 
+    def chains(self, parallelism: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+        """Operators that share their instances, in the order of the flow; most often each is a chain by itself.
+
+        A fan-out and a fan-in end a chain.
+
+        >>> line = Topology.chain("read", Operator("parse", chained=True), Operator("count"))
+        >>> line.chains({"read": 2, "parse": 2, "count": 2}), line.chains({"read": 1, "parse": 2, "count": 2})
+        ((('read', 'parse'), ('count',)), (('read',), ('parse',), ('count',)))
+        """
+        ends: dict[str, list[str]] = {}  # by the operator at the end of each chain
+        for name in self.order:
+            before = self._joined_to[name]
+            if before is not None and parallelism[before] == parallelism[name]:
+                ends[name] = [*ends.pop(before), name]
+            else:
+                ends[name] = [name]
+        return tuple(map(tuple, ends.values()))
+
+    def readers(self, parallelism: Mapping[str, int]) -> int:
+        """Slots of tasks that only read: those in front of an operator with as many instances are its own."""
+        return sum(each.readers for each in self.operators if each.readers and parallelism[each.name] != each.readers)
+
+    @cached_property
+    def may_chain(self) -> bool:
+        """Whether there is a plan under which operators share their instances, with each other or with readers."""
+        return any(self._joined_to.values()) or any(operator.readers for operator in self.operators)
+
+    @cached_property
+    def apart(self) -> Topology:
+        """The same job with instances of its own for every operator."""
+        apart = tuple(replace(operator, chained=False, readers=0) for operator in self.operators)
+        return replace(self, operators=apart)
+
+    @cached_property
+    def _joined_to(self) -> dict[str, str | None]:
+        """The operator whose instances each may share."""
+        return {
+            name: parents[0]
+            if self[name].chained and len(parents) == 1 and len(self.children[parents[0]]) == 1
+            else None
+            for name, parents in self.parents.items()
+        }
+
     def ceiling(self, name: str) -> int:
         """The highest useful parallelism of an operator: its max, and for a root the source's partitions."""
         most = self[name].max
-        if self.source_partitions is not None and name in self.roots:
+        if self.source_partitions is not None and not self.parents[name]:
             return max(self[name].min, min(most, self.source_partitions))
         return most
 

@@ -1,4 +1,5 @@
-"""What a change costs this job: the silence after it, as the latency of the records that waited shows it.
+"""What a change costs this job: the silence after it, as the latency of the records that waited shows it, and how long
+a larger plan waits for its executors.
 
 A job that is silent for h seconds at r records per second, and then does C, has r h records waiting, which go at
 C - r. Together its records wait
@@ -17,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Protocol
 
-from penstock.model import Actuation, Observation, Sample, Slo, Topology
+from penstock.model import Actuation, Cycle, Observation, Sample, Slo, Topology
 from penstock.performance.rungs import Rung
 
 NOMINAL_SECONDS = {Actuation.LIVE: 0.0, Actuation.RESTART: 1.5, Actuation.STATE_REPARTITION: 3.0}
@@ -46,8 +47,10 @@ class ChangeCost:
 
     def __init__(self) -> None:
         self.measured: float | None = None
+        self.arrival = 0.0  # seconds from the decision for a larger plan until it is in force
         self.changes = 0
         self.judged = -1.0  # when the newest change was made that has been looked at
+        self.timed = -1.0  # the same for its arrival
 
     def silence(self, topology: Topology) -> float:
         """Seconds without a record after a change: as measured, or nominal before that."""
@@ -60,6 +63,9 @@ class ChangeCost:
         change, history, slo = observation.last_change, observation.history, observation.slo
         if change is None or change.t <= self.judged or history[-1].t <= change.t:
             return
+        if change.t > self.timed:
+            self.timed = change.t
+            self._learn_arrival(change)
         before = [window for window in change.samples if not window.warm_up]
         after = [window for cycle in history if cycle.t > change.t for window in cycle.samples if window.t >= change.t]
         rate = after[-1].job_input_rate if after else None
@@ -80,13 +86,23 @@ class ChangeCost:
             self.changes += 1
             self.measured = silence if self.measured is None else self.measured + PACE * (silence - self.measured)
 
+    def _learn_arrival(self, change: Cycle) -> None:
+        """A job without executors, or one in the simulator, is changed within the moment: that shows nothing."""
+        larger = change.decision.plan.total > change.before.total
+        if larger and change.change_seconds:
+            self.arrival += (PACE if self.arrival else 1.0) * (change.change_seconds - self.arrival)
+
     def state(self) -> dict[str, Any]:
-        return {"measured": self.measured, "changes": self.changes, "judged": self.judged}
+        return {
+            "measured": self.measured, "arrival": self.arrival, "changes": self.changes, "judged": self.judged,
+            "timed": self.timed,
+        }  # fmt: skip
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> ChangeCost:
         cost = cls()
         cost.measured, cost.changes, cost.judged = state["measured"], state["changes"], state["judged"]
+        cost.arrival, cost.timed = state["arrival"], state["timed"]
         return cost
 
 

@@ -4,6 +4,10 @@ A job may miss its targets for a small share of the time. The price of a missed 
 day without any it is a quarter, after missing twice what a day allows it is four times what it was. So, in the long
 run, as much is missed as may be, with as few cores as that takes (the dual ascent of optimisation).
 
+A second is missed alike by night and by day, but a slot more for an hour costs the same at either time as well: so the
+price is in slots as the job usually has them, over a day, and not in those of the moment. Who may miss few seconds then
+spends them on the changes that save the most.
+
 Nothing counts before the targets were first met: what is missed while a job is sized for the first time tells nothing
 about the prices of later.
 """
@@ -19,7 +23,7 @@ from penstock.model import Cycle, Observation
 
 DAY = 86_400.0
 FOURFOLD = 2 * math.log(2)
-LOWEST, HIGHEST = 1 / 4, 8.0
+LOWEST, HIGHEST = 1 / 4, 5.0
 
 
 class ErrorBudget:
@@ -27,6 +31,7 @@ class ErrorBudget:
 
     share  of the time in which targets may be missed
     price  what a missed second is worth, as a multiple of the price at the beginning
+    slots  those that the job had on average, over a day with forgetting; None until its targets were first met
 
     >>> budget = ErrorBudget(share=0.005)
     >>> budget.spend(seconds=43_200, missed=0.0)
@@ -41,6 +46,8 @@ class ErrorBudget:
         self.price = 1.0
         self.counted_until = -1.0  # the time of the newest cycle that was counted
         self.met = False
+        self.slots: float | None = None
+        self.weight = 0.0  # seconds that the average rests on
 
     def learn(self, observation: Observation, missed_by: Callable[[Cycle], float]) -> None:
         """Count the windows of cycles that are over, those of warming up included, and what each change cost.
@@ -56,6 +63,7 @@ class ErrorBudget:
                 self.met = self.met or not (missed or window.warm_up)
                 if self.met:
                     self.spend(window.seconds, window.seconds if missed else 0.0)
+                    self.hold(window.seconds, observation.execution.slots(cycle.before, observation.topology))
             if cycle.changed and self.met:
                 self.spend(0.0, missed_by(cycle))
 
@@ -63,8 +71,17 @@ class ErrorBudget:
         rise = FOURFOLD * (missed - self.share * seconds) / (self.share * self.day)
         self.price = min(max(self.price * math.exp(rise), LOWEST), HIGHEST)
 
+    def hold(self, seconds: float, slots: float) -> None:
+        """The job had so many slots for so long."""
+        self.weight = min(self.weight + seconds, self.day)
+        self.slots = slots if self.slots is None else self.slots + (slots - self.slots) * seconds / self.weight
+
     def state(self) -> dict[str, Any]:
-        return {"price": self.price, "counted_until": self.counted_until, "met": self.met}
+        return {
+            "price": self.price, "counted_until": self.counted_until, "met": self.met, "slots": self.slots,
+            "weight": self.weight,
+        }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.price, self.counted_until, self.met = state["price"], state["counted_until"], state["met"]
+        self.slots, self.weight = state["slots"], state["weight"]

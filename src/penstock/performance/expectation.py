@@ -22,7 +22,7 @@ def expect(observation: Observation, plan: Plan) -> Expected | None:
     if observation.forecast is not None and offered > 0:
         offered = observation.forecast.input_rate
     load = arriving(observation.topology, rates, inputs)
-    times = headroom(plan.parallelism, rates, load)
+    times = headroom(plan.parallelism, rates, load, observation.topology)
     throughput = offered * min(1.0, times)
     if times <= 1.0:  # queues grow for as long as the load lasts: there is no steady latency
         return Expected(throughput=throughput)

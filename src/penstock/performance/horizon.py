@@ -7,6 +7,8 @@ is tolerated.
 The forecast leaves a few scenarios possible, each a rate for every step. The choice for the first step is made before
 anybody knows which one it will be; those for later steps are made as well as that scenario allows, since the job is
 looked at again by then. So a plan that may soon be too small costs the change that it will take, as often as it will.
+One that is too large at the end costs a change as well, or its slots for as long again: else whoever does not shrink
+now would never have to, and a job whose changes are dear would stay large for hours.
 
 Glossary, for a step of D seconds at rate r, on a rung with limit L and capacity C, with b records waiting:
 
@@ -20,6 +22,7 @@ Glossary, for a step of D seconds at rate r, on a rung with limit L and capacity
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,6 +62,9 @@ class Terms:
     silence    seconds without a record after a change
     tolerated  seconds of input that may wait
     sigma      standard deviation of what a plan can carry, as a share of it
+    kept       seconds for which a plan that is not made smaller now is not made smaller later
+    arrival    seconds until a larger plan is in force; the one before it carries the load until then
+    found_out  seconds of a step after which a plan that carries less than was thought has shown it, and is replaced
     """
 
     miss: float
@@ -66,6 +72,9 @@ class Terms:
     silence: float
     tolerated: float
     sigma: float
+    kept: float = 0.0
+    arrival: float = 0.0
+    found_out: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +89,33 @@ class Option:
 
 def weigh(rungs: Sequence[Rung], current: int, backlog: float, outlook: Outlook, terms: Terms) -> list[Option]:
     """What it costs to go to each of the rungs now; infinite for one that must not be chosen."""
-    slots = np.array([rung.slots for rung in rungs], dtype=np.float64)
     usual = float(outlook.rates[0] @ outlook.chances)
     lags = np.unique(np.append(np.array(LAGS) * usual, backlog)) if usual > 0 else np.array([0.0, backlog + 1.0])
     steps = _Steps(rungs, lags, terms)
+    slots = steps.slots
     change = np.where(np.eye(len(rungs), dtype=bool), 0.0, terms.change)[None, :, :, None]
     smaller = slots[None, :] < slots[:, None]  # from row to column
-    forbidden = (smaller[:, :, None] & (lags > terms.tolerated * usual)[None, None, :])[None]
-    # What is ahead of a rung and a backlog, [scenario, rung, backlog]: at the end, what still waits has to go.
-    cores = np.zeros((len(outlook.chances), len(rungs), len(lags)))
+    drains = (lags > terms.tolerated * usual)[None, None, :]
+    larger = (slots[None, :] > slots[:, None])[None, :, :, None]
+    begins = np.cumsum(outlook.seconds) - outlook.seconds
+    # What is ahead of a rung and a backlog, [scenario, rung, backlog]: at the end, what still waits has to go, and so
+    # have slots that are too many by then. They are kept for as long again, or given back for the price of a change.
+    dear = terms.change + terms.miss * 2.0 * max(0.0, terms.silence - terms.tolerated)
+    idle = np.minimum(steps.too_many(outlook.rates[-1]) * float(outlook.seconds.sum()), dear)
+    cores = np.repeat(idle[:, :, None], len(lags), axis=2)
     missed = steps.to_drain(outlook.rates[-1])
     for step in range(len(outlook.seconds) - 1, -1, -1):
         seconds, rates = float(outlook.seconds[step]), outlook.rates[step]
-        stay, go = (steps.run(silence, seconds, rates, cores, missed) for silence in (0.0, terms.silence))
+        chances = steps.chances(rates)
+        stay, go = (steps.run(silence, seconds, rates, chances, cores, missed) for silence in (0.0, terms.silence))
         held = np.eye(len(rungs), dtype=bool)[None, :, :, None]
         paid = (slots * seconds)[None, None, :, None] + change
         # [scenario, from, to, backlog]
         c = np.where(held, stay[0][:, None], go[0][:, None]) + paid
-        m = np.where(held, stay[1][:, None], go[1][:, None])
-        total = np.where(forbidden, np.inf, c + terms.miss * m)
+        until_larger = terms.arrival * np.add(*chances)[:, :, None, None]
+        m = np.where(held, stay[1][:, None], go[1][:, None]) + np.where(larger, until_larger, 0.0)
+        too_soon = 0.0 < begins[step] < terms.kept
+        total = np.where((smaller[:, :, None] & (drains | too_soon))[None], np.inf, c + terms.miss * m)
         if step == 0:  # now nobody knows yet which scenario it will be
             break
         best = total.argmin(axis=2)[:, :, None, :]
@@ -113,10 +130,26 @@ class _Steps:
     """One step in every scenario at the same time, for each rung and backlog: arrays are [scenario, rung, backlog]."""
 
     def __init__(self, rungs: Sequence[Rung], lags: Floats, terms: Terms) -> None:
-        self.lags, self.tolerated = lags, terms.tolerated
+        self.lags, self.tolerated, self.found_out = lags, terms.tolerated, terms.found_out
+        self.slots = np.array([rung.slots for rung in rungs], dtype=np.float64)
         self.limit = np.maximum(np.array([rung.limit for rung in rungs]), 1e-9)
         self.capacity = np.array([min(rung.capacity, 1e15) for rung in rungs])
+        self.noise = max(SMALLEST_SIGMA, terms.sigma)
         self.sigma = np.maximum(SMALLEST_SIGMA, np.hypot(terms.sigma, [rung.error for rung in rungs]))
+
+    def chances(self, rates: Floats) -> tuple[Floats, Floats]:
+        """The probabilities that each rung misses a target although nothing waits, [scenario, rung]: from one moment to
+        the next by what fluctuates, and beyond that because less is known of the rung than it seems."""
+        over = np.log(np.maximum(rates, 1e-9)[:, None] / self.limit[None, :])
+        again, any_ = _normal(over / self.noise), _normal(over / self.sigma[None, :])
+        return again, np.maximum(0.0, any_ - again)
+
+    def too_many(self, rates: Floats) -> Floats:
+        """Slots of each rung beyond the fewest that carry a rate, [scenario, rung]."""
+        carry = self.limit[None, :] >= rates[:, None]
+        fewest = np.where(carry, self.slots[None, :], self.slots.max()).min(axis=1)
+        beyond: Floats = np.maximum(0.0, self.slots[None, :] - fewest[:, None])
+        return beyond
 
     def to_drain(self, rates: Floats) -> Floats:
         """Seconds until nothing waits any more."""
@@ -124,7 +157,13 @@ class _Steps:
         return self.lags[None, None, :] / spare[:, :, None]
 
     def run(
-        self, silence: float, seconds: float, rates: Floats, cores: Floats, missed: Floats
+        self,
+        silence: float,
+        seconds: float,
+        rates: Floats,
+        chances: tuple[Floats, Floats],
+        cores: Floats,
+        missed: Floats,
     ) -> tuple[Floats, Floats]:
         """Core-seconds after a step, and missed seconds from its beginning on."""
         silence = min(silence, seconds)
@@ -135,18 +174,20 @@ class _Steps:
         late = np.where(spare > 0, over / np.maximum(spare, 1e-9), np.where(over > 0, np.inf, seconds))
         working = seconds - silence
         late = np.minimum(late, working)
-        chance = _normal(np.log(rate / self.limit[None, :, None]) / self.sigma[None, :, None])
-        miss = max(0.0, silence - self.tolerated) + late + chance * (working - late)
+        again, wrong = (each[:, :, None] for each in chances)
+        calm = working - late
+        miss = max(0.0, silence - self.tolerated) + late + again * calm + wrong * np.minimum(calm, self.found_out)
         left = np.maximum(0.0, waiting - spare * working)
         right = np.clip(np.searchsorted(self.lags, left, side="right"), 1, len(self.lags) - 1)
         share = (left - self.lags[right - 1]) / (self.lags[right] - self.lags[right - 1])
-        after = [_between(values, right, share) for values in (cores, missed)]
+        table = np.arange(right[..., 0].size).reshape(*right.shape[:2], 1) * len(self.lags)  # where a rung's row begins
+        after = [_between(values.ravel(), table + right, share) for values in (cores, missed)]
         return after[0], after[1] + miss
 
 
 def _between(values: Floats, right: npt.NDArray[np.int64], share: Floats) -> Floats:
     """Values at backlogs between those of the table, by straight lines, also beyond its end."""
-    below, above = (np.take_along_axis(values, at, axis=2) for at in (right - 1, right))
+    below, above = values[right - 1], values[right]
     return below + share * (above - below)
 
 

@@ -7,7 +7,8 @@ Glossary, for operator i with k instances at an input rate r of the whole job:
     rho   utilisation: r v_i s_i / k
     q_i   the mean wait in an M/M/k queue, by Erlang C
     b_i   burstiness: the wait that was measured, as a multiple of q_i
-    x     sum of s_i + b_i q_i along the heaviest path; the latency is what `latency_fit` makes of it
+    x     sum of s_i + b_i q_i along the heaviest path; the latency is what `latency_fit` makes of it, and what the
+          hops between chains take where operators may share their instances (`hop_cost`)
 
 What a plan can carry follows from these in `ladder`.
 """
@@ -21,8 +22,10 @@ from typing import Any
 
 from penstock.model import OperatorSample, Sample, Slo, Topology
 from penstock.performance.backlog import works_off
+from penstock.performance.chained_ladder import ChainedStations, hops, longest_path
+from penstock.performance.hop_cost import HopCost
 from penstock.performance.ladder import BUSIEST, Station, Stations, wait
-from penstock.performance.latency_fit import LatencyFit, latency_ms
+from penstock.performance.latency_fit import LEAST, LatencyFit, latency_ms
 from penstock.performance.rungs import Rung
 from penstock.performance.service_curve import ServiceCurve
 
@@ -69,6 +72,7 @@ class JobModel:
     def __init__(self) -> None:
         self.operators: dict[str, OperatorModel] = {}
         self.latency_fit = LatencyFit()
+        self.hop_cost = HopCost()
         self.outside = 0.0  # seconds by which the event latency exceeds the one that `latency_fit` follows
         self.windows = 0
 
@@ -95,6 +99,11 @@ class JobModel:
             return
         known.curve.learn(k, max(useful, _held(name, sample, topology)) / records)
         seconds = known.curve.at(k)
+        if topology.may_chain:
+            chain = _chain_of(name, sample, topology)
+            if name != chain[0]:
+                return  # a record waits in front of the first only
+            seconds *= (_useful(chain, sample) or useful) / useful
         rho = records / sample.seconds * seconds / k
         queued = (operator.queue or 0.0) * seconds / k > WAITING_SECONDS
         if operator.latency_ms is not None and calm and rho < BUSIEST and not queued:
@@ -109,9 +118,13 @@ class JobModel:
         plan = {name: each.parallelism for name, each in sample.operators.items()}
         if measured is None or not sample.job_input_rate or not self.knows(topology) or len(plan) < len(topology.names):
             return
-        x = self._stations(topology, slo).time_inside(plan, sample.job_input_rate, BUSIEST)
-        if math.isfinite(x):
-            self.latency_fit.learn(x, measured / 1e3)
+        stations = self._stations(topology, slo)
+        x = stations.time_inside(plan, sample.job_input_rate, BUSIEST)
+        if not math.isfinite(x):
+            return
+        if topology.may_chain:
+            self.hop_cost.learn(hops(topology, plan), measured / 1e3 - self.latency_fit.factor * x)
+        self.latency_fit.learn(x, measured / 1e3 - self._hopping(topology, plan))
 
     def waiting(self, sample: Sample) -> float:
         """Records that wait, in the source and in front of operators."""
@@ -125,7 +138,15 @@ class JobModel:
 
     def latency(self, parallelism: Mapping[str, int], rate: float, topology: Topology, slo: Slo) -> float:
         """Seconds by the statistic of the slo; infinite where queues grow."""
-        return self.latency_fit.at(self._stations(topology, slo).time_inside(parallelism, rate))
+        stations = self._stations(topology, slo)
+        return self.latency_fit.at(stations.time_inside(parallelism, rate)) + self._hopping(topology, parallelism)
+
+    def sooner(self, parallelism: Mapping[str, int], topology: Topology) -> float | None:
+        """Seconds that records save on hops under a plan, against instances of its own for each operator."""
+        if (hop := self.hop_cost.seconds) is None:
+            return None
+        apart = longest_path(topology) - 1 + any(operator.readers for operator in topology.operators)
+        return hop * (apart - hops(topology, parallelism))
 
     def rung(self, parallelism: Mapping[str, int], topology: Topology, slo: Slo) -> Rung:
         return self._stations(topology, slo).rung(parallelism)
@@ -137,7 +158,7 @@ class JobModel:
         """The standard deviation of what a plan carries from one window to the next, as a share of it."""
         return max(self.operators[name].curve.noise for name in topology.names)
 
-    def _stations(self, topology: Topology, slo: Slo) -> Stations:
+    def _stations(self, topology: Topology, slo: Slo) -> Stations | ChainedStations:
         visits: dict[str, float] = {}
         for name in topology.order:
             shares, parents = self.operators[name].shares, topology.parents[name]
@@ -146,7 +167,17 @@ class JobModel:
             name: Station(each.curve, visits[name], each.burstiness) for name, each in self.operators.items()
             if name in visits
         }  # fmt: skip
-        return Stations(topology, stations, self.latency_fit.budget(target_seconds(slo, self.outside)))
+        target, hop = target_seconds(slo, self.outside), self.hop_cost.seconds or 0.0
+        if topology.may_chain:
+            return ChainedStations(
+                topology, stations, lambda hops: self.latency_fit.budget(max(LEAST * target, target - hop * hops))
+            )
+        return Stations(topology, stations, self.latency_fit.budget(target))
+
+    def _hopping(self, topology: Topology, parallelism: Mapping[str, int]) -> float:
+        """Seconds that hops take under a plan, as far as they are known."""
+        hop = self.hop_cost.seconds
+        return hop * hops(topology, parallelism) if hop and topology.may_chain else 0.0
 
     # Remember --------------------------------------------------------------------------------------------------------
 
@@ -154,6 +185,7 @@ class JobModel:
         return {
             "operators": {name: each.state() for name, each in self.operators.items()},
             "latency_fit": self.latency_fit.state(),
+            "hop_cost": self.hop_cost.state(),
             "outside": self.outside,
             "windows": self.windows,
         }
@@ -163,6 +195,7 @@ class JobModel:
         model = cls()
         model.operators = {name: OperatorModel.restored(each) for name, each in state["operators"].items()}
         model.latency_fit = LatencyFit.restored(state["latency_fit"])
+        model.hop_cost = HopCost.restored(state.get("hop_cost", {}))  # older stores have none
         model.outside, model.windows = state["outside"], state["windows"]
         return model
 
@@ -212,6 +245,20 @@ def _held(name: str, sample: Sample, topology: Topology) -> float:
     rate = (operator.records_in or 0.0) / sample.seconds
     if not rate or (operator.queue or 0.0) < WAITING_SECONDS * rate:
         return 0.0
-    behind = (sample.operators.get(child) for child in topology.children[name])
+    chain = _chain_of(name, sample, topology)
+    behind = (sample.operators.get(child) for child in topology.children[chain[-1]])
     blocked = any(each is not None and (each.queue or 0.0) > WAITING_SECONDS * rate for each in behind)
-    return 0.0 if blocked else operator.parallelism * sample.seconds
+    share = (operator.useful_seconds or 0.0) / useful if (useful := _useful(chain, sample)) else 1.0
+    return 0.0 if blocked else share * operator.parallelism * sample.seconds
+
+
+def _chain_of(name: str, sample: Sample, topology: Topology) -> tuple[str, ...]:
+    """The operators that shared their instances with this one, itself included."""
+    if not topology.may_chain or sample.operators.keys() != set(topology.names):
+        return (name,)
+    parallelism = {each: operator.parallelism for each, operator in sample.operators.items()}
+    return next(chain for chain in topology.chains(parallelism) if name in chain)
+
+
+def _useful(chain: Sequence[str], sample: Sample) -> float:
+    return sum(sample.operators[name].useful_seconds or 0.0 for name in chain)

@@ -11,11 +11,11 @@ import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from penstock.model import Topology
 from penstock.performance.queueing import erlang_b, erlang_c
 from penstock.performance.rungs import Rung, tied
-from penstock.performance.service_curve import ServiceCurve
 
 BUSIEST = 0.97
 """Beyond this utilisation queueing theory depends on the last digit of the service time: no plan aims there, and
@@ -42,11 +42,21 @@ def wait(k: int, rho: float, seconds: float) -> float:
     return erlang_c(k, rho * k, erlang_b(k, rho * k)) * seconds / (k * (1.0 - rho))
 
 
+class Curve(Protocol):
+    """What one record takes by the number of instances: see `service_curve`."""
+
+    def at(self, k: int) -> float: ...
+
+    def error(self, k: int) -> float: ...
+
+    def knows(self, k: int) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Station:
     """What a planner must know of an operator."""
 
-    curve: ServiceCurve
+    curve: Curve
     visits: float
     burstiness: float
 

@@ -28,10 +28,9 @@ class Rung:
     error: float
     known: bool
 
-    @property
-    def surely(self) -> float:
-        """The input rate at which every target holds even if the limit is lower than it seems, by two errors."""
-        return self.limit * math.exp(-2.0 * self.error)
+    def surely(self, errors: float) -> float:
+        """The input rate at which every target holds even if the limit is lower than it seems, by so many errors."""
+        return self.limit * math.exp(-errors * self.error)
 
 
 def tied(parallelism: dict[str, int], topology: Topology) -> dict[str, int]:

@@ -127,9 +127,20 @@ def arriving(
     return load
 
 
-def headroom(parallelism: Mapping[str, int], rates: Mapping[str, TrueRates], load: Mapping[str, float]) -> float:
-    """How many times the load the job could carry, limited by its tightest operator; infinite without a load."""
-    return min((parallelism[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
+def headroom(
+    parallelism: Mapping[str, int],
+    rates: Mapping[str, TrueRates],
+    load: Mapping[str, float],
+    topology: Topology | None = None,
+) -> float:
+    """How many times the load the job could carry, limited by its tightest operator; infinite without a load.
+
+    With a topology, operators that share their instances under the plan are one.
+    """
+    if topology is None or not topology.may_chain:
+        return min((parallelism[n] * rates[n].processing / load[n] for n in load if load[n] > 0), default=math.inf)
+    work = {chain[0]: sum(load[n] / rates[n].processing for n in chain) for chain in topology.chains(parallelism)}
+    return min((parallelism[first] / busy for first, busy in work.items() if busy > 0), default=math.inf)
 
 
 def instances(load: float, true_processing_rate: float) -> int:

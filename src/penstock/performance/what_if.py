@@ -55,7 +55,7 @@ def outlook(observation: Observation, plan: Plan) -> Outlook:
     """
     plan.check_bounds(observation.topology)
     execution = observation.execution
-    slots, now = execution.slots(plan), execution.slots(observation.plan)
+    slots, now = (execution.slots(each, observation.topology) for each in (plan, observation.plan))
     seen = as_if_concurrent(observation)
     expected = expect(seen, plan)
     try:
@@ -63,7 +63,7 @@ def outlook(observation: Observation, plan: Plan) -> Outlook:
     except MissingFigureError:
         return Outlook(plan, slots, now, None, None, {}, ())
     load = arriving(seen.topology, rates, inputs)
-    times, offered = headroom(plan.parallelism, rates, load), seen.latest.offered_rate
+    times, offered = headroom(plan.parallelism, rates, load, seen.topology), seen.latest.offered_rate
     busy = {name: load[name] / (plan[name] * rates[name].processing) for name in seen.topology.names}
     return Outlook(
         plan, slots, now, expected, times * offered if offered else None, busy, _misses(observation, expected, times)

@@ -97,6 +97,9 @@ def _operator(samples: Sequence[OperatorSample]) -> OperatorSample:
         useful_seconds=_total(sample.useful_seconds for sample in samples),
         waiting_seconds=_total(sample.waiting_seconds for sample in samples),
         queue=newest.queue,
+        state_bytes=newest.state_bytes,
+        state_memory_bytes=newest.state_memory_bytes,
+        state_cache_hit_ratio=newest.state_cache_hit_ratio,
         records_from={p: sum(counts.get(p, 0.0) for counts in counted) for p in sources}
         if len(counted) == len(samples)
         else None,

@@ -20,8 +20,10 @@ class Policy(Protocol):
     not only with the last; `actuation` is how the policy's own system changes a job, where its paper says so: "live",
     "restart" (queues survive) or "lossy_restart" (queues are lost). One that keeps a reserve may say how busy it lets
     instances be, as `utilisation`: see `busy_up_to`. `takes_care_of` names the guards whose work the policy does
-    itself: they are left out unless a user gives options for them. One that `decides_early` is asked with the first
-    window in which something came; later ones are asked early if their decisions say what they hold up to.
+    itself: they are left out unless a user gives options for them. One that `knows_chains` reckons with operators that
+    share their instances; under others each operator has its own, unless a user says otherwise. One that
+    `decides_early` is asked with the first window in which something came; later ones are asked early if their
+    decisions say what they hold up to.
     """
 
     name: ClassVar[str]
@@ -30,6 +32,7 @@ class Policy(Protocol):
     decides_with_every_measurement: ClassVar[bool] = False
     actuation: ClassVar[str | None] = None
     takes_care_of: ClassVar[tuple[str, ...]] = ()
+    knows_chains: ClassVar[bool] = False
     decides_early: ClassVar[bool] = False
 
     def decide(self, observation: Observation) -> Decision: ...
@@ -51,6 +54,12 @@ class Learner(Protocol):
 
 
 POLICIES: Catalog[Policy] = Catalog("policy", __name__)
+
+
+def knows_chains(policy: Policy) -> bool:
+    """Whether a policy reckons with operators that share their instances; one that does not say so does not."""
+    knows: bool = getattr(policy, "knows_chains", False)
+    return knows
 
 
 def busy_up_to(policy: Policy) -> float:

@@ -17,7 +17,7 @@ from penstock.performance.bayesian.bootstrap import bootstrap_set
 from penstock.performance.bayesian.drain_search import DrainSearch
 from penstock.performance.bayesian.search_space import Configuration
 from penstock.performance.true_rates import TrueRates, arriving, headroom, instances, true_rates
-from penstock.policies._reading import by_name
+from penstock.policies._reading import by_name, configuration_of
 
 BEYOND_TARGET = (1.0, 1.1, 1.25, 1.5, 2.0)
 """Multiples of the target throughput for which configurations are estimated."""
@@ -92,7 +92,7 @@ class EventLatencySearch:
     def _linear(self, times: float = 1.0) -> Configuration:
         """The smallest configuration that would reach `times` the target if rates scaled linearly."""
         rates, load, space = self._rates, load_of_one(self.observation), self.search.space
-        throughput = times * self.search.target
+        throughput = times * self.search.target / self._kept
         needed = (instances(throughput * load[n], rates[n].processing) for n in self.observation.topology.names)
         bounds = zip(needed, space.lower, space.upper, strict=True)
         return tuple(min(max(k, least), most) for k, least, most in bounds)
@@ -104,7 +104,21 @@ class EventLatencySearch:
         return {k: self._estimate(k) for k in (*bootstrap_set(self.search.space, self.uniform_samples), *around)}
 
     def _estimate(self, configuration: Configuration) -> float:
+        return self._kept * self._promised(configuration)
+
+    def _promised(self, configuration: Configuration) -> float:
         return headroom(by_name(configuration, self.observation.topology), self._rates, load_of_one(self.observation))
+
+    @property
+    def _kept(self) -> float:
+        """How much of what its true rates promise the plan in force was seen to do, at most all of it.
+
+        What a record costs outside of the operators, between two of them or in front of the first, is in no true rate,
+        and will cost other plans as much.
+        """
+        current = configuration_of(self.observation.plan, self.observation.topology)
+        seen = self.profile.get(current)
+        return 1.0 if not seen else min(1.0, seen / self._promised(current))
 
     @property
     def _rates(self) -> dict[str, TrueRates]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.forecast.weighted import Weighted
+from penstock.model import Topology
 from penstock.performance.horizon import Option
 
 LEVELS = (0.1, 0.5, 0.9, 0.99)
@@ -50,7 +51,7 @@ def alternatives(options: Sequence[Option], chosen: Option) -> list[dict[str, An
 
 def _why_not(lost: Option, chosen: Option) -> str:
     if not math.isfinite(lost.cost):
-        return "nothing shrinks while records wait"
+        return "ruled out: too small for what is about to come, or smaller while records wait"
     missed, paid = lost.missed_seconds - chosen.missed_seconds, lost.core_seconds - chosen.core_seconds
     if missed >= 0 and paid >= 0:
         return f"{paid:,.0f} slot-seconds and {missed:,.1f} s outside the targets more"
@@ -62,10 +63,42 @@ def _why_not(lost: Option, chosen: Option) -> str:
 def sentence(rate: float, highest: float, chosen: Option, stay: Option) -> str:
     """Why this plan, in one sentence for an operator."""
     load = f"{rate:,.0f} records/s now and at most {highest:,.0f} likely within 5 min"
-    carries = f"{chosen.rung.slots} slots carry {chosen.rung.limit:,.0f} within the targets"
+    slots = "1 slot carries" if chosen.rung.slots == 1 else f"{chosen.rung.slots} slots carry"
+    carries = f"{slots} {chosen.rung.limit:,.0f} within the targets"
     guess = "" if chosen.rung.known else ", by a model that has not seen such a plan"
     if chosen is stay:
         return f"{load}: {carries}{guess}, and no other plan is cheaper over the next quarter of an hour"
     if not math.isfinite(stay.cost):
         return f"{load}: {carries}{guess}"
     return f"{load}: {carries}{guess}; staying would cost {_why_not(stay, chosen)}"
+
+
+def shared(parallelism: Mapping[str, int], topology: Topology, sooner: float | None) -> str:
+    """Which operators share their instances under a plan, as the end of a sentence; empty if none do.
+
+    sooner  seconds by which records arrive sooner for it; None: not known
+
+    >>> from penstock.model import Operator
+    >>> job = Topology.chain("read", Operator("parse", chained=True), Operator("count", chained=True))
+    >>> shared({"read": 2, "parse": 2, "count": 2}, job, 0.012), shared({"read": 1, "parse": 2, "count": 3}, job, 0.0)
+    ('; read, parse and count share 2 instances: 4 slots fewer, 12 ms sooner', '')
+    >>> shared({"read": 2}, Topology.chain(Operator("read", readers=2)), None)
+    '; read reads its topic itself: 2 slots fewer'
+    """
+    told, fewer = [], 0
+    for chain in topology.chains(parallelism):
+        k, reads = parallelism[chain[0]], topology[chain[0]].readers == parallelism[chain[0]]
+        if len(chain) > 1:
+            read = " that read too" if reads else ""
+            told.append(f"{', '.join(chain[:-1])} and {chain[-1]} share {_instances(k)}{read}")
+        elif reads:
+            told.append(f"{chain[0]} reads its topic itself")
+        fewer += k * (len(chain) - 1 + reads)
+    if not told:
+        return ""
+    soon = "" if sooner is None or round(1e3 * sooner) < 1 else f", {1e3 * sooner:,.0f} ms sooner"
+    return f"; {', '.join(told)}: {fewer} slot{'' if fewer == 1 else 's'} fewer{soon}"
+
+
+def _instances(k: int) -> str:
+    return "1 instance" if k == 1 else f"{k} instances"

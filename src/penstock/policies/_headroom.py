@@ -7,6 +7,7 @@ comes out, and what waits because of it must not ask for the next one.
 from __future__ import annotations
 
 from penstock.model import Decision, Observation
+from penstock.performance.chained_ladder import with_room
 from penstock.performance.true_rates import arriving, input_rates, instances, true_rates
 
 WORTH_CHANGING = 0.75
@@ -29,7 +30,13 @@ def sized_by_headroom(
         more = 1.0 + backlog / catch_up_seconds / latest.offered_rate
         load = {name: more * each for name, each in load.items()}
     needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * headroom)) for n in topology.names}
-    target = _worth_changing({name: observation.plan[name] for name in needed}, needed, unsettled)
+    present = {name: observation.plan[name] for name in needed}
+    if topology.may_chain:
+        work = {n: load[n] / (rates[n].processing * headroom) if rates[n].processing else 0.0 for n in topology.names}
+        needed = with_room(needed, work, topology)
+    target = _worth_changing(present, needed, unsettled)
+    if topology.may_chain and target != present:
+        target = with_room(target, work, topology)
     return Decision.move(
         observation.plan,
         observation.plan.changed(target),

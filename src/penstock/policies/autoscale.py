@@ -24,6 +24,9 @@ from penstock.performance.waiting import waiting_records
 from penstock.performance.windows import grouped, last_window, merged
 from penstock.policies import Policy
 
+LEAST_RATE = 1e-9
+"""A rate that is lower, in records per second, is that of an operator without work: a capacity follows from none."""
+
 
 @dataclass(frozen=True)
 class Autoscale(Policy):
@@ -133,7 +136,7 @@ def _processing_rates(name: str, past: Sequence[Sequence[Sample]]) -> list[float
         seconds = [operator.useful_seconds for operator in operators]
         if None not in records and None not in seconds:
             done, useful = sum(filter(None, records)), sum(filter(None, seconds))
-            if done and useful:
+            if useful and done / useful > LEAST_RATE:
                 rates.append(done / useful)
     return rates
 

@@ -40,7 +40,8 @@ class AuTraScalePlus(AuTraScale):
       - No drain begins that its own two changes would undo: where the steady configuration is fast enough, or no more
         waits than comes in d seconds.
       - `profiler` runs configurations offline, as in the paper. Without one, no load is ever injected: the profile is
-        learnt from the job's own busy windows, and the true rates stand in for what was never busy.
+        learnt from the job's own busy windows, and the true rates stand in for what was never busy, in the proportion
+        in which the plan in force keeps what its own true rates promise.
       - beta is what the target exceeds the input by; a score of 0.99 is close enough, as a throughput that is too low
         by a tenth of what must go comes late by as much.
       - A job that is still late when the limit has passed goes back, as in the paper; then another drain may begin.

@@ -100,13 +100,14 @@ class Dataflow(Policy):
 
     def _lasting(self, observation: Observation, holds: Callable[[Sample], bool]) -> bool:
         """Whether something has held in all windows under the plan in force, for as long as it must."""
-        since = math.inf
+        begin = observation.latest.end - self.patience + 1e-6
         for sample in reversed(observation.samples):
             ran = all(operator.parallelism == observation.plan[name] for name, operator in sample.operators.items())
             if not ran or not holds(sample):
-                break
-            since = sample.t
-        return since <= observation.latest.end - self.patience + 1e-6
+                return False
+            if sample.t <= begin:  # what was before need not have been measured
+                return True
+        return False
 
 
 def backlog_seconds(sample: Sample) -> float:

@@ -15,10 +15,12 @@ It arranges parts that each stand in a file of their own:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.forecast.weighted import Weighted
 from penstock.model import (
@@ -33,7 +35,7 @@ from penstock.model import (
     Slo,
 )
 from penstock.model.options import option
-from penstock.performance.backlog import works_off
+from penstock.performance.backlog import catching_up, saturated
 from penstock.performance.batch_model import BatchModel
 from penstock.performance.change_cost import ChangeCost, missed_by
 from penstock.performance.error_budget import DAY, ErrorBudget
@@ -43,15 +45,16 @@ from penstock.performance.latency_fit import latency_ms
 from penstock.performance.rungs import Rung
 from penstock.performance.trust import Trust
 from penstock.policies import Policy, State
-from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence
+from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence, shared
 from penstock.policies._headroom import sized_by_headroom
 from penstock.policies._pressure import Pressure
 
 STEPS = np.array([30.0, 60.0, 90.0, 120.0, 120.0, 180.0, 300.0])
 """Seconds of each step of the horizon: a quarter of an hour, finer where it matters more."""
 
-LONGER_PER_SILENCE = 120.0
-"""Seconds by which the horizon is longer for each second of silence: a dear change must have time to pay."""
+LONGER_PER_SILENCE, LONGEST, HALF_HOUR = 120.0, 2700.0, 1800.0
+"""Seconds by which the horizon is longer for each second of silence, and at the most: a dear change must have time to
+pay. What it is longer by is cut at half an hour from now."""
 
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.975, 0.995)
 CHANCES = np.array([0.2, 0.2, 0.2, 0.2, 0.1, 0.06, 0.03, 0.01])
@@ -59,6 +62,13 @@ CHANCES = np.array([0.2, 0.2, 0.2, 0.2, 0.1, 0.06, 0.03, 0.01])
 
 LIKELY = LEVELS.index(0.85)
 """Rates up to this quantile are likely to come."""
+
+SURE, SOON = LEVELS.index(0.1), 3
+"""The highest rate within the first steps of the horizon, five minutes, exceeds this quantile almost surely."""
+
+CAUTIOUS, BOLD = 2.0, 1.0
+"""Standard errors by which a smaller plan may turn out worse than it seems: where changing back is felt, and where it
+is not, so that trying it is the way to find out."""
 
 LEARNING = 6
 """Windows until the model of a job may decide."""
@@ -73,7 +83,14 @@ DRAINED_SECONDS = 60.0
 CATCH_UP_SECONDS = 120.0
 """While the job is not known, it is sized to work off what waits within this time."""
 
-CHANGE_SECONDS = 40.0
+KEPT_SECONDS = 300.0
+"""A plan that is kept now is not made smaller for so long. Waiting tells which scenario it is; if a single step were
+enough for that, waiting a little longer for certainty would always seem to pay, and nothing would ever shrink."""
+
+FOUND_OUT_SECONDS = 60.0
+"""A plan that carries less than was thought has shown it after this time, and is replaced."""
+
+CHANGE_SECONDS = 30.0
 """Seconds of the whole job that a change costs beside its silence: caches, connections, someone who reads of it."""
 
 SHOWN = 0.05
@@ -82,8 +99,10 @@ SHOWN = 0.05
 JUMP = 1.1
 """A rate that is higher by this factor overtakes a decision even if its plan did not carry the rate before either."""
 
-UNSETTLED_SECONDS = 120.0
-"""For so long after a change the latency says little about the model, and nothing shrinks."""
+SETTLED_WINDOWS, SETTLED_SECONDS = 12, 120.0
+"""After so many windows without warm-up, or at the latest after this time, what is measured is no longer the doing of
+the last change. Until then the latency says little about the model, and nothing shrinks. Where windows are short, as in
+a quick try, a change is settled sooner."""
 
 
 @dataclass
@@ -98,10 +117,11 @@ class Predictive(Policy):
     source: ClassVar[str] = "Penstock's own"
     measurements: ClassVar[int] = 6
     takes_care_of: ClassVar[tuple[str, ...]] = ("patience", "stabilisation")
+    knows_chains: ClassVar[bool] = True
     decides_early: ClassVar[bool] = True
 
     miss_price: float = option(12.0, "what a second outside the targets is worth, in seconds of the whole job", "s")
-    missed_share: float = option(0.003, "share of the time in which targets may be missed", "ratio")
+    missed_share: float = option(0.004, "share of the time in which targets may be missed", "ratio")
     headroom: float = option(0.7, "how busy instances may be while the job is not known", "ratio")
     compress: float = option(1.0, "how many times as fast as in life time passes: for compressed load curves", "ratio")
 
@@ -157,16 +177,18 @@ class Predictive(Policy):
     def _compare(self, observation: Observation, model: JobModel | BatchModel) -> None:
         """Compare the newest window with what the model expected of it."""
         sample, topology, slo = observation.latest, observation.topology, observation.slo
-        change, rate = observation.last_change, sample.job_input_rate
+        rate = sample.job_input_rate
         plan = {name: each.parallelism for name, each in sample.operators.items()}
-        if change is not None and sample.t - change.t < UNSETTLED_SECONDS / self.compress:
+        if self._unsettled(observation):
             return
         if model.windows < LEARNING or not rate or plan.keys() != set(topology.names):
             return
-        if works_off(sample, slo):  # latencies are those of what waited; but then the job does what it can
+        if saturated(sample, slo):  # latencies are those of what waited; but then the job does what it can
             capacity = model.rung(plan, topology, slo).capacity
             self.trust.learn(capacity / max(sample.throughput or 0.0, 1e-3 * rate), 1.0, 1.0)
             return
+        if isinstance(model, JobModel) and catching_up(sample):
+            return  # something waited for a part of the window; batches have more or fewer records by chance
         processing, event = latency_ms(sample, slo)
         measured = event if processing is None or isinstance(model, BatchModel) else processing
         if measured is not None:
@@ -203,15 +225,18 @@ class Predictive(Policy):
         best = min(options, key=lambda each: each.cost)
         figures = forecast_figures(self.forecast)
         highest = figures["forecast"]["300"]["0.99"]
+        sooner = model.sooner(best.rung.parallelism, observation.topology) if isinstance(model, JobModel) else None
         return Decision.move(
             observation.plan,
             observation.plan.changed(best.rung.parallelism),
-            sentence(observation.latest.offered_rate, highest, best, stay),
+            sentence(observation.latest.offered_rate, highest, best, stay)
+            + shared(best.rung.parallelism, observation.topology, sooner),
             figures={
                 **figures,
                 "need": need_figures(options, figures["forecast"]),
                 "alternatives": alternatives(options, best),
                 "silence_seconds": terms.silence,
+                "arrival_seconds": terms.arrival,
                 "price_of_a_missed_second": terms.miss,
             },
             holds_up_to=_holds_up_to(observation, best.rung.limit),
@@ -228,22 +253,33 @@ class Predictive(Policy):
         rates = [low * (high / low) ** (step / (RUNGS - 1)) for step in range(RUNGS)]
         current = self._shown(observation, model.rung({n: observation.plan[n] for n in topology.names}, topology, slo))
         # To shrink, a plan must carry what is likely to come even if the model flatters it.
-        least = math.inf if self._unsettled(observation) else float(outlook.rates[-1, LIKELY])
+        least = math.inf if self._unsettled(observation) else float(outlook.rates[len(STEPS) - 1, LIKELY])
+        errors = CAUTIOUS if self.change_cost.silence(topology) > tolerated_seconds(slo) else BOLD
+        ladder = model.ladder(rates, topology, slo)
+        if ladder and ladder[-1].surely(errors) < least < math.inf:  # a larger one may do so
+            ladder = model.ladder([*rates, least * math.exp(1.1 * errors * ladder[-1].error)], topology, slo)
         rungs = [
-            each for each in model.ladder(rates, topology, slo)
-            if each.parallelism != current.parallelism and (each.slots >= current.slots or each.surely >= least)
+            each for each in ladder
+            if each.parallelism != current.parallelism
+            and (each.slots >= current.slots or each.surely(errors) >= least)
         ]  # fmt: skip
         rungs.append(current)
         expected = float(outlook.rates[0] @ outlook.chances)
-        usual = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
+        needed = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
+        usual = needed if self.budget.slots is None else self.budget.slots
         terms = Terms(
             miss=self.miss_price * self.budget.price * usual,
             change=CHANGE_SECONDS / self.compress * usual,
             silence=self.change_cost.silence(topology),
             tolerated=tolerated_seconds(slo),
             sigma=model.noise(topology),
+            kept=KEPT_SECONDS / self.compress,
+            arrival=self.change_cost.arrival,
+            found_out=FOUND_OUT_SECONDS / self.compress,
         )
-        return weigh(rungs, len(rungs) - 1, waiting, outlook, terms), terms
+        options = weigh(rungs, len(rungs) - 1, waiting, outlook, terms)
+        felt = terms.silence > terms.tolerated
+        return (_in_time(options, float(outlook.rates[SOON, SURE])) if felt else options), terms
 
     def _shown(self, observation: Observation, current: Rung) -> Rung:
         """The plan in force: where the targets hold, it has shown that it carries the present rate."""
@@ -255,21 +291,19 @@ class Predictive(Policy):
     def _unsettled(self, observation: Observation) -> bool:
         """Whether the last change is so young that nothing should shrink: what was measured may still be its doing."""
         change = observation.last_change
-        return change is not None and observation.t - change.t < UNSETTLED_SECONDS / self.compress
+        if change is None or observation.latest.end - change.t >= SETTLED_SECONDS / self.compress:
+            return False
+        return len(observation.since(change.t - 1e-6)) < SETTLED_WINDOWS
 
     def _outlook(self, rate: float, silence: float) -> Outlook:
-        """The rates of each step: the highest rate until its end, as it may turn out.
-
-        Where changes are dear the last step is longer, at the rates that are expected for its usual end.
-        """
+        """The rates of each step: the highest rate until its end, as it may turn out."""
+        seconds = _steps(silence * self.compress)
         rows, before = [], [rate] * len(LEVELS)
-        for end in np.cumsum(STEPS).tolist():
+        for end in np.cumsum(seconds).tolist():
             now = self.forecast.peaks(end, LEVELS) if self.forecast.learnt_until is not None else before
             before = [max(a, b) for a, b in zip(before, now, strict=True)]
             rows.append(before)
-        seconds = STEPS / self.compress
-        seconds[-1] += LONGER_PER_SILENCE * silence
-        return Outlook(seconds, np.array(rows), CHANCES)
+        return Outlook(seconds / self.compress, np.array(rows), CHANCES)
 
     def _relieved(self, observation: Observation, decision: Decision) -> Decision:
         """The decision, or one that grows where records wait if the user feels what the decision does not answer."""
@@ -312,6 +346,29 @@ class Predictive(Policy):
         self.budget.restore(state["budget"])
         self.trust = Trust.restored(state["trust"])
         self.pressure = Pressure.restored(state["pressure"], self.compress)
+
+
+def _steps(silence: float) -> npt.NDArray[np.float64]:
+    """The steps of the horizon for changes with so many seconds of silence.
+
+    >>> sum(_steps(0.0).tolist()), _steps(5.0).tolist()[-1], _steps(20.0).tolist()[-2:]
+    (900.0, 600.0, [900.0, 1500.0])
+    """
+    longer = min(LONGER_PER_SILENCE * silence, LONGEST)
+    until_half_hour = min(longer, HALF_HOUR - float(STEPS.sum()))
+    further = [part for part in (until_half_hour, longer - until_half_hour) if part > 0]
+    return np.append(STEPS, further)
+
+
+def _in_time(options: Sequence[Option], surely: float) -> list[Option]:
+    """The options, the last of them to stay: if that will almost surely be too small within minutes, without those that
+    are too small then.
+
+    It has to grow. To wait would tell how much, but only by missing targets first.
+    """
+    if options[-1].rung.limit >= surely or all(each.rung.limit < surely for each in options):
+        return list(options)
+    return [each if each.rung.limit >= surely else replace(each, cost=math.inf) for each in options]
 
 
 def _holds_up_to(observation: Observation, carries: float) -> HoldsUpTo:

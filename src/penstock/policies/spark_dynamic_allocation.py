@@ -179,15 +179,15 @@ class SparkDynamicAllocation(Policy):
 
     def _alive(self, observation: Observation) -> int:
         plan = observation.plan
-        return self._holding(observation.execution, plan) if plan.executors is None else plan.executors
+        return self._holding(observation, plan) if plan.executors is None else plan.executors
 
-    def _holding(self, execution: Execution, plan: Plan) -> int:
-        return math.ceil(execution.slots(plan) / self.tasks_per_executor)
+    def _holding(self, observation: Observation, plan: Plan) -> int:
+        return math.ceil(observation.execution.slots(plan, observation.topology) / self.tasks_per_executor)
 
     def _bounds(self, observation: Observation) -> tuple[int, int]:
-        topology, execution = observation.topology, observation.execution
-        least = max(self.min_executors, self._holding(execution, Plan.smallest(topology)))
-        most = self._holding(execution, Plan.largest(topology)) if self.max_executors is None else self.max_executors
+        topology = observation.topology
+        least = max(self.min_executors, self._holding(observation, Plan.smallest(topology)))
+        most = self._holding(observation, Plan.largest(topology)) if self.max_executors is None else self.max_executors
         return least, max(least, most)
 
     def _plan(self, observation: Observation, executors: int) -> Plan:

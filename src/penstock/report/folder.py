@@ -1,4 +1,5 @@
-"""The report as a folder of files, each of which is written completely or not at all."""
+"""The report as a folder of files, each of which is written completely or not at all, and is its owner's to read: it
+tells what somebody's job does."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ class ReportFolder:
         written = final.with_name(f".{final.name}.{os.getpid()}")
         try:
             written.parent.mkdir(parents=True, exist_ok=True)
+            written.touch(0o600)
             yield written
+            written.chmod(0o600)  # whoever wrote it may have made it anew
             written.replace(final)
         except BaseException as error:
             with suppress(OSError):

@@ -19,8 +19,8 @@ class Row:
     """
 
     label: str
-    paper: Figure
-    ours: Figure
+    paper: Figure = None
+    ours: Figure = None
     unit: str = ""
     spark: Figure = None
     calibrated: bool = False
@@ -69,10 +69,10 @@ class Claim:
 def lower(ours: float, other: float) -> Judged:
     """Whether our figure is lower than another one.
 
-    >>> lower(1.5, 2.0)
-    (True, 'by 25.00%')
+    >>> lower(1.5, 2.0), lower(0.1, 0.0)
+    ((True, 'by 25.00%'), (False, '0.1 against 0'))
     """
-    return ours < other, f"by {1 - ours / other:.2%}"
+    return ours < other, f"by {1 - ours / other:.2%}" if other else f"{ours:.4g} against 0"
 
 
 def listed(figures: Mapping[str, float], form: str) -> str:

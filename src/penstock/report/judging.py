@@ -64,7 +64,7 @@ class Verdict:
     set from this very figure; `cause` is why the claim fails, and counts only if it does.
     """
 
-    holds: bool | None
+    holds: bool | None = None
     why: str = ""
     band: Band | None = None
     calibrated: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 
 import numpy as np
@@ -13,6 +12,7 @@ from penstock.model import ReasonCode, direction
 from penstock.model.extras import needs
 from penstock.report.recorder import Point, Recorder
 from penstock.report.story import Story
+from penstock.report.time_axis import Axis, axis_for
 from penstock.report.words import cost, count, milliseconds, ratio
 from penstock.simulator.arrays import Floats
 
@@ -35,25 +35,6 @@ ARROWS = {
     ReasonCode.SCALE_DOWN: ("v", "#1a1a1a", "shrinks"),
     ReasonCode.REBALANCE: ("D", "#1a1a1a", "rebalances"),
 }
-
-
-@dataclass(frozen=True)
-class Axis:
-    """The unit of the time axis."""
-
-    unit: str
-    seconds: float
-
-
-def axis_for(seconds: float) -> Axis:
-    """
-    >>> axis_for(90).unit, axis_for(7200).unit, axis_for(86_400).unit, axis_for(1e6).unit
-    ('s', 'min', 'h', 'days')
-    """
-    for unit, size, most in (("s", 1.0, 600.0), ("min", 60.0, 3.5 * 3600), ("h", 3600.0, 5 * 86_400.0)):
-        if seconds <= most:
-            return Axis(unit, size)
-    return Axis("days", 86_400.0)
 
 
 def draw(story: Story) -> bytes:

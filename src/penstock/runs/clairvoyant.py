@@ -117,7 +117,7 @@ class _Search:
         self._plans = _plans(rungs, started)
         self._started = next(n for n, plan in enumerate(self._plans) if plan.parallelism == started.parallelism)
         self._small = len(self._plans) <= FEW and self._intervals <= SHORT
-        self._slots = np.array([self._execution.slots(plan) for plan in self._plans])
+        self._slots = np.array([self._execution.slots(plan, workload.job.topology) for plan in self._plans])
         # Nobody has asked what the plan that the job starts with can carry: its intervals are all simulated.
         self._rates = np.array([rung.rate for rung in rungs] + [0.0] * (len(self._plans) - len(rungs)))
         self._rungs = len(rungs)

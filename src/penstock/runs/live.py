@@ -61,7 +61,8 @@ class LiveRun(Steering):
 
     The other fields are those of `Steering`. `warm_up_seconds` of a light load come first, under the largest plan, and
     are not measured: Spark compiles the job, and starts what every slot needs. `executors` are the fewest and the most
-    that the job may have; none: they stay as they are.
+    that the job may have; none: they stay as they are. `change` says how a plan changes in real time; none: as usual.
+    `chaining` says whether operators share their instances; none: as the policy has it.
     """
 
     place: Place
@@ -71,7 +72,9 @@ class LiveRun(Steering):
     slo: Slo
     plan: Plan | None = None
     batch: str = "1 s"
+    change: str | None = None
     executors: tuple[int, int] | None = None
+    chaining: bool | None = None
     warm_up_seconds: float = 8.0
 
     def run(self, on_cycle: OnCycle = lambda cycle: None, stopped: Callable[[], bool] = lambda: False) -> Result:
@@ -120,7 +123,9 @@ class LiveRun(Steering):
                 engine=self.place.engine,
                 plan=self.plan,
                 batch=self.batch,
+                change=self.change,
                 executors=self.executors,
+                chaining=self.chaining,
                 on_cycle=reported,
                 **self.keywords(),
             )

@@ -103,6 +103,7 @@ class Simulation(Steering):
             policy=policy,
             trigger_seconds=job.engine.batch_seconds,
             workers=job.workers,
+            leaving=cluster.leaving,
             policy_limit_seconds=None,
         )
         decision_ms: list[float] = []

@@ -58,14 +58,17 @@ class SparkWorkload:
         """How many instances of each operator are busy at a rate of source records."""
         return {name: rate * self.visits.get(name, 1.0) * ms / 1e3 for name, ms in self.service_ms.items()}
 
-    def sized_for(self, rate: float, execution: Execution, busy: float = 0.5) -> Plan:
+    def sized_for(self, rate: float, execution: Execution, busy: float = 0.5, chaining: bool = False) -> Plan:
         """What someone who sizes by hand would choose: no instance more than so busy at this rate.
 
         Operators that run sequentially share the slots, and a good part of each batch goes to planning and committing.
+        With `chaining` concurrent ones share their instances.
         """
         load = {name: instances / busy for name, instances in self.busy(rate).items()}
         if execution is Execution.SEQUENTIAL:
             return Plan(dict.fromkeys(load, math.ceil(sum(load.values()) / SHARE_OF_WORK)))
+        if chaining:
+            return Plan(dict.fromkeys(load, max(1, math.ceil(sum(load.values())))))
         return Plan({name: max(1, math.ceil(share)) for name, share in load.items()})
 
 
@@ -98,8 +101,8 @@ def scaled_down(
 def under_load(load: Workload, job: SparkWorkload, seconds: float) -> SparkWorkload:
     """A job under the load of another workload, compressed to `seconds` and as high as the job's own."""
 
-    def pipeline(source: Source, sink: Sink, most: int = 12) -> Pipeline:
-        made = job.pipeline(source, sink, most=most)
+    def pipeline(source: Source, sink: Sink, most: int | None = None) -> Pipeline:
+        made = job.pipeline(source, sink) if most is None else job.pipeline(source, sink, most=most)
         made.name = load.name
         return made
 

@@ -75,6 +75,9 @@ class Layout(NamedTuple):
     weight: Floats  # (n, m) share of an operator's records that an instance gets under keyed grouping
     worker: Ints  # (n, m) where each instance runs; -1 means on a core of its own
     remote: Floats  # (e,) probability that a record goes from one worker to another
+    share: Floats  # (n,) part of the time of its instances that is an operator's own; 1 unless others share them
+    follows: Ints  # (n,) 1 where an operator shares the instances of the one in front of it
+    entry: Floats  # (n,) seconds inside the job before a root has a record
 
 
 class State(NamedTuple):
@@ -246,7 +249,28 @@ def layout_of(job: Job, plan: Plan, network: Network) -> Layout:
     for edge, (p, c) in enumerate(zip(network.edge_parent, network.edge_child, strict=True)):
         remote[edge] = _remote_probability(worker[p, : plan[order[p]]], worker[c, : plan[order[c]]])
     parallelism = np.array([plan[name] for name in order], dtype=np.int64)
-    return Layout(parallelism, weight, worker, remote)
+    share, follows = np.ones(len(order)), np.zeros(len(order), dtype=np.int64)
+    if job.topology.may_chain:
+        index = {name: i for i, name in enumerate(order)}
+        for chain in job.topology.chains(plan.parallelism):
+            ids = [index[name] for name in chain]
+            work = (
+                network.visits[ids] * network.service[ids] * (1.0 + network.coordination[ids] * (parallelism[ids] - 1))
+            )
+            if work.sum() > 0.0:
+                share[ids] = np.maximum(work / work.sum(), 1e-9)  # of one that no record reaches, next to nothing
+            follows[ids[1:]] = 1
+    return Layout(parallelism, weight, worker, remote, share, follows, _entry(job, plan))
+
+
+def _entry(job: Job, plan: Plan) -> Floats:
+    """Where tasks read for a root, they hand its records on to it."""
+    entry = np.zeros(len(job.topology.order))
+    for i, name in enumerate(job.topology.order):
+        if not job.topology.parents[name]:
+            read_for = job.topology[name].readers not in (0, plan[name])
+            entry[i] = 1e-3 * (job.engine.entry_ms + (job.behaviours[name].hop_ms if read_for else 0.0))
+    return entry
 
 
 def _remote_probability(senders: Ints, receivers: Ints) -> float:

@@ -77,7 +77,7 @@ class SimulatedCluster:
         self.total = zeros(Tally, self._network)
         self._plan = job.placed(job.first_plan)
         self._next: tuple[float, Plan] | None = None  # a plan that waits for its executors, and when they serve
-        slots = job.engine.execution.slots(self._plan)
+        slots = self._slots(self._plan)
         self._pool = None if conditions.executors is None else ExecutorPool(conditions.executors, slots)
         self.supply = [(0.0, slots)]  # the slots of the plans that were in force, and since when
         self._layout = self._lay_out(self._plan)
@@ -145,11 +145,15 @@ class SimulatedCluster:
         if self._pool is not None:
             self._pool.give_back(self._slots(self._plan), self._t)
 
+    def leaving(self) -> int | None:
+        """Executors that were released and are not gone yet; None where single slots come and go."""
+        return None if self._pool is None else self._pool.leaving(self._t)
+
     def _keys_that_move(self, plan: Plan) -> int:
         return sum(each.state_keys for name, each in self.job.behaviours.items() if plan[name] != self._plan[name])
 
     def _slots(self, plan: Plan) -> int:
-        return self.job.engine.execution.slots(plan)
+        return self.job.engine.execution.slots(plan, self.job.topology)
 
     # Time ------------------------------------------------------------------------------------------------------------
 

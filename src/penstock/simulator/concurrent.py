@@ -91,7 +91,7 @@ def _measure_capacity(
         at_cap = k / network.rate_cap[i]
         for j in range(k):
             slowed = service if worker[i, j] < 0 else service / speed[worker[i, j]]
-            seconds[i, j] = max(slowed, at_cap)
+            seconds[i, j] = max(slowed / layout.share[i], at_cap)
             exact = credit[i, j] + dt / seconds[i, j]
             capacity[i, j] = int(exact)
             credit[i, j] = exact - capacity[i, j]
@@ -166,6 +166,7 @@ def _flow(
     busy_seconds, sojourns = tally.busy, tally.sojourn
     totals, processing, event = tally.left, tally.processing, tally.event
     parallelism, weight, remote = layout.parallelism, layout.weight, layout.remote
+    share, follows = layout.share, layout.follows
     finished, timeout = scratch.finished, np.inf if overflow == BACK_PRESSURE else network.timeout
     incoming[:] = 0
     ages[:] = 0.0
@@ -175,6 +176,7 @@ def _flow(
         taken = min(state.backlog[root], allowance[i])
         if taken > 0:
             created = pop(state, root, taken)
+            ages[i, 0] += taken * layout.entry[i]
             ages[i, 2] += max(0.0, taken * (now - dt / 2) - created)
         incoming[i] += taken
         tally.taken[root] += taken
@@ -198,12 +200,13 @@ def _flow(
         done, queued = _process(queue[i, :k], capacity[i], credit[i], seconds[i], busy[i], finished[i], room, dt)
         queued = min(queued, max(0.0, timeout - age[i, 0]))  # who waits longer fails
         for j in range(k):
-            busy_seconds[i] += busy[i, j]
+            busy_seconds[i] += busy[i, j] * share[i]
         processed[i] += done
-        steady, relaxation = steady_wait(k, incoming[i] / dt, service[i], grouping[i], weight[i])
-        steady *= variability[i]
+        # Those that share instances wait once: in front of the first, for all of them.
+        steady, relaxation = steady_wait(k, incoming[i] / dt, service[i] / share[i], grouping[i], weight[i])
+        steady *= 0.0 if follows[i] else variability[i]
         if overflow != REPLAY:
-            steady = min(steady, queue_records * service[i])  # no more can wait than there is room
+            steady = min(steady, queue_records * service[i] / share[i])  # no more can wait than there is room
         # A queue fills gradually: the wait approaches its steady state with the relaxation time of M/M/k.
         pace = relaxation * max(variability[i], 1.0)
         wait[i] += (steady - wait[i]) * (1.0 - math.exp(-dt / max(pace, 1e-12)))
@@ -231,6 +234,7 @@ def _flow(
             most = max(most, sent)
             channels = k * parallelism[child] - max(k, parallelism[child])
             hop = hop_seconds[child] + channel[child] * channels + remote[edge] * network_delay
+            hop = 0.0 if follows[child] else hop
             ages[child, 0] += sent * (inside + hop)
             ages[child, 1] += sent * random
             ages[child, 2] += sent * age[i, 2]
@@ -307,7 +311,7 @@ def _share_cores(network: Network, layout: Layout, state: State, scratch: Scratc
     for i in range(len(network.service)):
         for j in range(layout.parallelism[i]):
             if worker[i, j] >= 0:
-                runnable[worker[i, j]] += network.cpu[i] * busy[i, j] / dt
+                runnable[worker[i, j]] += network.cpu[i] * busy[i, j] * layout.share[i] / dt
     for w in range(len(runnable)):
         fair = min(1.0, network.cores[w] / runnable[w]) if runnable[w] > 0.0 else 1.0
         speed[w] = 0.5 * (speed[w] + fair)  # half of the old value damps oscillations between workers

@@ -66,6 +66,10 @@ class ExecutorPool:
             self.serving -= beyond - on_their_way
             self._gone_at += (now + self._executors.leave_seconds,) * beyond
 
+    def leaving(self, now: float) -> int:
+        """Those that were released and are not gone yet."""
+        return sum(gone_at > now for gone_at in self._gone_at)
+
     def core_seconds(self, since: float, until: float) -> float:
         """What executors cost from one moment to another; none may have been requested or released in between."""
         leaving = sum(max(0.0, min(gone_at, until) - since) for gone_at in self._gone_at)

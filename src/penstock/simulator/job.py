@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from penstock.model import Execution, FrozenMap, InvalidValueError, Plan, Topology, Worker
@@ -104,6 +104,7 @@ class Engine:
     grouping_seconds        interval in which grouping by utilisation counts what each instance did
     downtime_seconds        how long a restart takes
     network_ms              time between two workers
+    entry_ms                time that a record is inside the job besides, whatever the plan: to be read and written
     slots_per_worker        slot sharing as in Flink: the j-th instance of every operator runs in slot j, and slots
                             fill one worker after the other; None means that instances are spread evenly
     batch_seconds           trigger interval of micro-batches
@@ -120,6 +121,7 @@ class Engine:
     grouping_seconds: float = 30.0
     downtime_seconds: float = 0.0
     network_ms: float = 0.0
+    entry_ms: float = 0.0
     slots_per_worker: int | None = None
     batch_seconds: float = 1.0
     batch_overhead_seconds: float = 0.1
@@ -161,6 +163,14 @@ class Job:
     @property
     def largest_plan(self) -> Plan:
         return self.over_provisioned or Plan.largest(self.topology)
+
+    def chained(self) -> Job:
+        """The same job with operators that share the instances of the one in front of them, where both have as many
+        and it does not matter which instance gets a record."""
+        anywhere = (Grouping.BALANCED, Grouping.SHUFFLE)
+        free = {name for name, each in self.behaviours.items() if each.grouping in anywhere}
+        operators = tuple(replace(each, chained=each.name in free) for each in self.topology.operators)
+        return replace(self, topology=replace(self.topology, operators=operators))
 
     def placed(self, plan: Plan) -> Plan:
         """The plan with the placement of the engine, if it has none of its own."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from penstock.load.trace import Trace
 from penstock.model import Execution, InvalidValueError, Plan, Slo
+from penstock.performance.chained_ladder import tied_chains
 from penstock.performance.elasticity import StepCurve
 from penstock.simulator.job import Job
 from penstock.simulator.steady import CLOSE_ENOUGH, Excess, SteadyState
@@ -56,7 +57,7 @@ def ladder(job: Job, slo: Slo, up_to: float) -> Ladder:
         rate = steady.highest_rate(plan, up_to)
         if rate is None or (rungs and rate <= rungs[-1].rate):
             continue
-        slots = job.engine.execution.slots(plan)
+        slots = steady.slots(plan)
         while rungs and rungs[-1].slots >= slots:
             rungs.pop()
         rungs.append(Rung(plan, slots, rate))
@@ -88,17 +89,26 @@ def _concurrent_plans(steady: SteadyState, up_to: float) -> Iterator[Plan]:
         if reached is None or reached >= up_to:
             return
         rate = max(reached, rate) * (1 + 2 * CLOSE_ENOUGH) + 1e-9
-    best = _grown(steady, Plan.smallest(steady.job.topology), up_to)
+    best = _grown(steady, Plan.smallest(steady.job.topology), up_to, _groups(steady))
     yield best  # no plan carries the rate: this one comes closest
 
 
 def cheapest(steady: SteadyState, rate: float) -> Plan | None:
-    """The plan with the fewest instances at which every target holds; None if the search finds none.
+    """The plan with the fewest slots at which every target holds; None if the search finds none.
 
-    It grows where that helps most, then takes back what was not needed, one instance at a time and two for one.
+    It grows where that helps most, then takes back what was not needed, one instance at a time and two for one. Where
+    operators may share their instances, it looks for plans in which they do, and for plans in which they do not.
     """
-    plan = _grown(steady, Plan.smallest(steady.job.topology), rate)
-    return _pruned(steady, plan, rate) if steady.holds(plan, rate) else None
+    topology, groups = steady.job.topology, _groups(steady)
+    smallest = Plan.smallest(topology)
+    starts = [(smallest, groups)]
+    if topology.may_chain:
+        tied = list(tied_chains(topology))
+        least = {name: max(topology[each].min for each in chain) for chain in tied for name in chain}
+        starts = [(smallest.changed(least), tied), (_grown(steady.apart, smallest, rate, groups), groups)]
+    grown = [(_grown(steady, plan, rate, groups), groups) for plan, groups in starts]
+    found = [_pruned(steady, plan, rate, groups) for plan, groups in grown if steady.holds(plan, rate)]
+    return min(found, key=steady.slots, default=None)
 
 
 def _groups(steady: SteadyState) -> list[tuple[str, ...]]:
@@ -117,9 +127,9 @@ def _step(steady: SteadyState, plan: Plan, group: tuple[str, ...], by: int) -> P
     return plan.changed(changed) if inside else None
 
 
-def _grown(steady: SteadyState, plan: Plan, rate: float) -> Plan:
+def _grown(steady: SteadyState, plan: Plan, rate: float, groups: list[tuple[str, ...]]) -> Plan:
     """The plan grown until every target holds at a rate, or until no instance more helps."""
-    groups, now = _groups(steady), steady.excess(plan, rate)
+    now = steady.excess(plan, rate)
     while now != (0.0, 0.0):
         tried = [(larger, group) for group in groups if (larger := _step(steady, plan, group, 1)) is not None]
         found = [(_gain(now, steady.excess(larger, rate)) / len(group), larger) for larger, group in tried]
@@ -136,18 +146,18 @@ def _gain(before: Excess, after: Excess) -> float:
     return 1e6 * overload if abs(overload) > 1e-12 else before.lateness - after.lateness
 
 
-def _pruned(steady: SteadyState, plan: Plan, rate: float) -> Plan:
-    groups = _groups(steady)
+def _pruned(steady: SteadyState, plan: Plan, rate: float, groups: list[tuple[str, ...]]) -> Plan:
     while (smaller := _smaller(steady, plan, rate, groups)) is not None:
         plan = smaller
     return plan
 
 
 def _smaller(steady: SteadyState, plan: Plan, rate: float, groups: list[tuple[str, ...]]) -> Plan | None:
-    """A plan with fewer instances that still holds: one instance less, or two less and one more elsewhere."""
+    """A plan with fewer slots that still holds: one instance less, or two less and one more elsewhere."""
+    slots = steady.slots(plan)
     for group in groups:
         less = _step(steady, plan, group, -1)
-        if less is not None and steady.holds(less, rate):
+        if less is not None and steady.slots(less) < slots and steady.holds(less, rate):
             return less
     for first, second, more in product(groups, repeat=3):
         if more in (first, second) or len(more) >= len(first) + len(second):
@@ -155,6 +165,6 @@ def _smaller(steady: SteadyState, plan: Plan, rate: float, groups: list[tuple[st
         changed: Plan | None = plan
         for group, by in ((first, -1), (second, -1), (more, 1)):
             changed = None if changed is None else _step(steady, changed, group, by)
-        if changed is not None and steady.holds(changed, rate):
+        if changed is not None and steady.slots(changed) < slots and steady.holds(changed, rate):
             return changed
     return None

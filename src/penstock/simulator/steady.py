@@ -6,6 +6,8 @@ model: demand and oracle rest on it, so that policies are measured against what 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +40,7 @@ class SteadyState:
 
     def __init__(self, job: Job, slo: Slo) -> None:
         self.job = job
+        self._slo = slo
         self._network = network_of(job)
         self._targets = targets_of(slo)
         self._calm = zeros(State, self._network)
@@ -51,6 +54,14 @@ class SteadyState:
             return Excess(*_sequential(self._network, layout, self._calm, rate, self._targets))
         scratch = self._flow, self._ages, self._used
         return Excess(*_concurrent(self._network, layout, rate, self._targets, *scratch))
+
+    @cached_property
+    def apart(self) -> SteadyState:
+        """The same job with instances of its own for every operator."""
+        return SteadyState(replace(self.job, topology=self.job.topology.apart), self._slo)
+
+    def slots(self, plan: Plan) -> int:
+        return self.job.engine.execution.slots(plan, self.job.topology)
 
     def holds(self, plan: Plan, rate: float) -> bool:
         """Whether the job keeps up and every target holds."""
@@ -91,20 +102,21 @@ def _concurrent(
     used[:] = 0.0
     for root in network.root:
         flow[root] += rate
+        ages[root, 0] += rate * layout.entry[root]
     for i in range(len(flow)):
         k = layout.parallelism[i]
         service = network.service[i] * (1.0 + network.coordination[i] * (k - 1))
-        seconds = max(service, k / network.rate_cap[i])
+        seconds = max(service / layout.share[i], k / network.rate_cap[i])
         most = layout.weight[i, 0] if network.grouping[i] == KEYED else 1.0 / k
         overload += max(0.0, flow[i] * most * seconds - 1.0)
         for j in range(k):
             if layout.worker[i, j] >= 0:
                 share = layout.weight[i, j] if network.grouping[i] == KEYED else 1.0 / k
-                used[layout.worker[i, j]] += network.cpu[i] * min(1.0, flow[i] * share * seconds)
-        wait, _ = steady_wait(k, flow[i], service, network.grouping[i], layout.weight[i])
-        wait *= network.variability[i]
+                used[layout.worker[i, j]] += network.cpu[i] * min(1.0, flow[i] * share * seconds) * layout.share[i]
+        wait, _ = steady_wait(k, flow[i], service / layout.share[i], network.grouping[i], layout.weight[i])
+        wait *= 0.0 if layout.follows[i] else network.variability[i]
         if network.overflow != REPLAY:
-            wait = min(wait, network.queue_records * service)
+            wait = min(wait, network.queue_records * service / layout.share[i])
         if flow[i] > 0.0:
             ages[i, 0] /= flow[i]
             ages[i, 1] /= flow[i]
@@ -117,6 +129,7 @@ def _concurrent(
             sent = flow[i] * network.edge_selectivity[edge]
             channels = k * layout.parallelism[child] - max(k, layout.parallelism[child])
             hop = network.hop[child] + network.channel[child] * channels + layout.remote[edge] * network.network_delay
+            hop = 0.0 if layout.follows[child] else hop
             flow[child] += sent
             ages[child, 0] += sent * (inside + hop)
             ages[child, 1] += sent * random

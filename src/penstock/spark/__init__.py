@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from penstock.spark.native.query import NativeQuery
     from penstock.spark.pipeline import Pipeline
 
-ensure("spark")
-
 # No module or package beside this one has one of these names: once imported, it would hide what is offered.
 _HOME = {
     "Function": "io.function",
@@ -49,7 +47,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("Pipeline", "replay"):  # an older PySpark does not have what they import
+    ensure("spark")
+    if name == "replay":  # an older PySpark does not have what it imports
         versions = import_module(f"{__name__}.versions")
-        versions.require("a pipeline", versions.PIPELINES)
+        versions.require("the source replay", versions.REPLAY)
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,13 +1,14 @@
 """Says which operators of a segment share a stage, and where their records are distributed anew.
 
 Neighbours of the same parallelism, without a key between them, share their instances: a task takes a record through all
-of them. A shuffle stands only where the parallelism changes or where a key asks for it.
+of them. A shuffle stands only where the parallelism changes, where a key asks for it, or where somebody does not want
+an operator to share.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -60,31 +61,60 @@ class Chain:
 
 
 def chains(
-    segment: Segment, graph: Graph, dry_runs: Mapping[str, DryRun], plan: Plan, read: Partitioning
+    segment: Segment,
+    graph: Graph,
+    dry_runs: Mapping[str, DryRun],
+    plan: Plan,
+    read: Partitioning,
+    *,
+    chaining: bool = True,
+    live: bool = False,
 ) -> tuple[Chain, ...]:
     """The chains of a segment that reads records which lie as `read` says.
 
     How many tasks read is open at the beginning of a segment: neither a source nor a kept frame has instances of its
     own. Behind an operator it is not, as its instances are those that the plan gives it.
+
+    chaining  whether operators share instances at all; if not, there is a shuffle in front of each
+    live      whether tasks read as long as they run, as in real time: none can read one partition after the other, and
+              an operator that keeps state shuffles for it
     """
     made: list[Chain] = []
-    lies = read
+    lies, before_may = read, True
     for name in segment.operators:
-        key, dry_run, instances = graph.steps[name].key, dry_runs[name], plan[name]
+        step, dry_run, instances = graph.steps[name], dry_runs[name], plan[name]
         exchange = Exchange.SHUFFLE
-        if not dry_run.rereads:  # what is read twice is computed twice, unless a shuffle or a kept frame holds it
-            exchange = _first_exchange(lies, instances, key) if not made else _exchange(lies, instances, key)
+        # What is read twice is computed twice, unless a shuffle or a kept frame holds it.
+        if chaining and step.chain and before_may and not dry_run.rereads:
+            choose = _live_exchange if live else _exchange if made else _first_exchange
+            exchange = choose(lies, instances, step.key)
+        before_may = step.chain
         if exchange is not Exchange.NONE:
-            lies = Partitioning(instances, key if exchange is Exchange.SHUFFLE else ())
+            lies = Partitioning(instances, step.key if exchange is Exchange.SHUFFLE else ())
+        keeps_partitions = dry_run.keeps_partitions and (dry_run.narrow or not live)
         lies = Partitioning(
-            instances if dry_run.keeps_partitions else None,
-            lies.key if dry_run.keeps_partitions and dry_run.keeps.issuperset(lies.key) else (),
+            instances if keeps_partitions else None,
+            lies.key if keeps_partitions and dry_run.keeps.issuperset(lies.key) else (),
         )
         if made and exchange is Exchange.NONE:
             made[-1] = replace(made[-1], operators=(*made[-1].operators, name), behind=lies)
         else:
-            made.append(Chain((name,), instances, exchange, key, lies))
+            made.append(Chain((name,), instances, exchange, step.key, lies))
     return tuple(made)
+
+
+def chained(segments: Sequence[Segment], graph: Graph, dry_runs: Mapping[str, DryRun]) -> frozenset[str]:
+    """The operators that in real time share the instances of the one in front of them, where both have as many."""
+    even = Plan(dict.fromkeys(graph.steps, 1))
+    made = [chains(segment, graph, dry_runs, even, Partitioning(None), live=True) for segment in segments]
+    return frozenset(name for of_segment in made for chain in of_segment for name in chain.operators[1:])
+
+
+def reads_itself(segment: Segment, graph: Graph, dry_runs: Mapping[str, DryRun]) -> bool:
+    """Whether in real time the first operator of a segment, with as many instances as there are partitions to read,
+    runs in the tasks that read them."""
+    even = Plan(dict.fromkeys(graph.steps, 1))
+    return chains(segment, graph, dry_runs, even, Partitioning(1), live=True)[0].exchange is Exchange.NONE
 
 
 def united(parts: list[Partitioning]) -> Partitioning:
@@ -114,3 +144,9 @@ def _first_exchange(read: Partitioning, instances: int, key: tuple[str, ...]) ->
         if most * instances <= UNEVEN * read.partitions:
             return Exchange.COALESCE
     return exchange
+
+
+def _live_exchange(lies: Partitioning, instances: int, key: tuple[str, ...]) -> Exchange:
+    """A key always has its shuffle: a topic may get more partitions while it is read, and values that met in one would
+    part. So it depends on no operator but the one in front who shares with whom, and policies can know it too."""
+    return Exchange.NONE if lies.partitions == instances and not key else Exchange.SHUFFLE

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeGuard
 
 from pyspark.errors import PySparkException
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -20,6 +20,7 @@ from penstock.spark.graph import Graph, Step
 from penstock.spark.measure.python_meter import Metered, meters_found
 from penstock.spark.measure.stamp import STAMP, STAMP_TYPE
 from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
+from penstock.spark.versions import CONDITION, LOGGER, has
 
 _PYTHON = re.compile(r"Python|InPandas|InArrow|InPySpark")
 _NARROW = {"AdaptiveSparkPlan", "Project", "Filter", "Generate", "Sample", "Exchange", "Union", "Scan"}
@@ -206,6 +207,11 @@ def _plain(frame: DataFrame) -> bool:
 @contextmanager
 def _muted_analyser() -> Iterator[None]:
     """PySpark logs what the analyser refuses as kilobytes of JSON, and then raises it."""
+    if not has(LOGGER):
+        yield
+        return
+    from pyspark.logger import PySparkLogger
+
     loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
@@ -217,10 +223,17 @@ def _muted_analyser() -> Iterator[None]:
             logger.disabled = disabled
 
 
+def _is_about_a_column(error: Exception) -> TypeGuard[PySparkException]:
+    """Whether an operator names a column that is not there."""
+    if not isinstance(error, PySparkException):
+        return False
+    condition = error.getCondition() if has(CONDITION) else error.getErrorClass()
+    return (condition or "").startswith(("UNRESOLVED_COLUMN", "ATTRIBUTE_NOT_SUPPORTED"))
+
+
 def _problem(error: Exception, columns: Sequence[str]) -> str:
     """What an operator does wrong."""
-    condition = (error.getCondition() or "") if isinstance(error, PySparkException) else ""
-    if isinstance(error, PySparkException) and condition.startswith(("UNRESOLVED_COLUMN", "ATTRIBUTE_NOT_SUPPORTED")):
+    if _is_about_a_column(error):
         parameters = error.getMessageParameters() or {}
         column = (parameters.get("objectName") or parameters.get("attr_name") or "").replace("`", "")
         near = get_close_matches(column, columns, n=1)

@@ -23,8 +23,8 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
     """Runs one job on Spark, measures it and changes it.
 
     Slots come before the plan that needs them, and go after the plan that needed them. That is the same for every
-    engine: `start` and `apply` do it here, and an engine says what it does in between. Only in micro-batches, where
-    tasks can wait for slots, a plan is in force before they come.
+    engine: `start` and `apply` do it here, and an engine says what it does in between. While the slots of a change are
+    awaited the job runs on under its old plan.
 
     topology         the operators of the job
     slots            where it gets its slots from
@@ -97,7 +97,11 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
 
     def slots_needed(self, plan: Plan) -> int:
         """The slots with which every task of a plan runs without waiting for another one."""
-        return self.execution.slots(plan)
+        return self.execution.slots(plan, self.topology)
+
+    def _slots_required(self, plan: Plan) -> int:
+        """The slots that must be there before a plan is put in force."""
+        return self._slots_used(plan)
 
     def give_back(self) -> None:
         """Release what the plan in force does not need."""
@@ -135,7 +139,7 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
         If it does not come into force, what came for it goes again: there are `before` slots then.
         """
         try:
-            self.slots.require(self._slots_used(plan))
+            self.slots.require(self._slots_required(plan))
             yield
         except BaseException:
             self._give_back(before)
@@ -151,3 +155,6 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
 
     def now(self) -> float:
         return self._clock.now()
+
+    def steady(self) -> float:
+        return self._clock.steady()

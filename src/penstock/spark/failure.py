@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.model import PenstockError
+from penstock.model.secrets import without_secrets
 
 
 class JobFailedError(PenstockError):
@@ -33,7 +34,7 @@ def in_one_line(error: BaseException | str) -> str:
     ...     '  File "job.py", line 3, in score\\nbuiltins.ValueError: no number: x\\n')
     'ValueError: no number: x'
     """
-    text = _STATE.sub("", str(error).partition("=== Streaming Query ===")[0]).strip()
+    text = _STATE.sub("", without_secrets(str(error)).partition("=== Streaming Query ===")[0]).strip()
     if "Traceback (most recent call last)" in text and (raised := _RAISED.findall(text)):
         return _plain(raised[-1])
     if found := _TASK.search(text) or _CALL.search(text):

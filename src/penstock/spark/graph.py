@@ -5,7 +5,7 @@ Nothing here runs, and Spark is not needed to write one down: `penstock.spark.pi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ class Step:
     after     the operators whose output it reads, joined by a union; none: the source
     key       columns whose equal values must meet in one instance; none: records are spread evenly
     min, max  the fewest and the most instances that it may have
+    chain     whether it may share its instances with its neighbours
+    tie       operators with the same tie always have the same parallelism: neighbours among them stay together
     """
 
     name: str
@@ -42,6 +44,8 @@ class Step:
     key: tuple[str, ...] = ()
     min: int = 1
     max: int = MOST_INSTANCES
+    chain: bool = True
+    tie: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,15 @@ class Graph:
         key: str | Sequence[str] = (),
         min: int = 1,
         max: int = MOST_INSTANCES,
+        chain: bool = True,
+        tie: str | None = None,
     ) -> Step:
-        """Add an operator. `after` may name one that is added later."""
+        """Add an operator. `after` may name one that is added later. See `Step` for the rest."""
         if not callable(function):
             raise InvalidValueError(f"operator {name}: function", f"must take and return a DataFrame, not {function!r}")
         if name in self.steps:
             raise InvalidValueError("operators", f"must have different names, but {name!r} stands twice")
-        step = Step(name, function, tuple(map(_name, _several(after))), tuple(_several(key)), min, max)
+        step = Step(name, function, tuple(map(_name, _several(after))), tuple(_several(key)), min, max, chain, tie)
         self.steps[name] = step
         return step
 
@@ -97,8 +103,17 @@ class Graph:
     def sinks_of(self, name: str) -> tuple[Sink, ...]:
         return tuple(outlet.sink for outlet in self.outlets if outlet.after == name)
 
-    def topology(self, actuation: Actuation = Actuation.LIVE) -> Topology:
-        """The graph as policies see it; raises InvalidValueError for a graph that cannot run."""
+    def topology(
+        self,
+        actuation: Actuation = Actuation.LIVE,
+        chained: Collection[str] = (),
+        readers: Mapping[str, int] | None = None,
+    ) -> Topology:
+        """The graph as policies see it; raises InvalidValueError for a graph that cannot run.
+
+        chained  operators that share the instances of the one in front of them, where both have as many
+        readers  tasks that read for an operator which, with as many instances, reads itself
+        """
         if isinstance(self.source, list | tuple):
             raise InvalidValueError(
                 "source",
@@ -107,7 +122,16 @@ class Graph:
             )
         topology = Topology(
             tuple(
-                Operator(step.name, min=step.min, max=step.max, stateful=bool(step.key), actuation=actuation)
+                Operator(
+                    step.name,
+                    min=step.min,
+                    max=step.max,
+                    stateful=bool(step.key),
+                    actuation=actuation,
+                    tie=step.tie,
+                    chained=step.name in chained,
+                    readers=(readers or {}).get(step.name, 0),
+                )
                 for step in self.steps.values()
             ),
             tuple((parent, step.name) for step in self.steps.values() for parent in step.after),

@@ -6,11 +6,15 @@ system that `fs.defaultFS` names, which on most clusters is not the disk of the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+
+from penstock.model import PenstockError
+from penstock.spark.internals import checkpointing
 
 
 class HadoopFolder:
@@ -27,6 +31,11 @@ class HadoopFolder:
         """The folder on the disk of this machine; None if it lies elsewhere."""
         qualified = self._files.makeQualified(self._path("")).toUri()
         return Path(qualified.getPath()) if qualified.getScheme() == "file" else None
+
+    @property
+    def address(self) -> str:
+        """The location with its file system and from the root on: the same however a user wrote it."""
+        return str(self._files.makeQualified(self._path("")).toString())
 
     def exists(self, name: str) -> bool:
         there: bool = self._files.exists(self._path(name))
@@ -53,16 +62,21 @@ class HadoopFolder:
 
     def write(self, name: str, text: str) -> None:
         """Write a file, or replace it: it is there whole or not at all, by Spark's own way for its checkpoints."""
-        manager = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
         path = self._path(name)
         self._files.mkdirs(path.getParent())
+        if self.local is not None:
+            _replace(Path(self._files.makeQualified(path).toUri().getPath()), text)
+            return
+        manager = getattr(self._jvm, f"{checkpointing()}.CheckpointFileManager")
         stream = manager.create(path.getParent(), self._configuration).createAtomic(path, True)
         stream.write(bytearray(text.encode()))
         stream.close()
+        if self.read(name) != text:  # some managers leave a file that is there as it is, without a word
+            raise PenstockError(f"{self.location}/{name} could not be replaced: its file system keeps the old file")
 
-    def delete(self, name: str) -> None:
-        """Delete a file, if it is there."""
-        self._files.delete(self._path(name), False)
+    def delete(self, name: str, *, recursive: bool = False) -> None:
+        """Delete a file, if it is there; with `recursive` a folder with all that is in it."""
+        self._files.delete(self._path(name), recursive)
 
     def below(self, folder: str) -> Iterator[str]:
         """Every file in a folder and in the folders inside it."""
@@ -80,3 +94,14 @@ class HadoopFolder:
 
     def _list(self, folder: Any) -> Any:
         return self._files.listStatus(folder) if self._files.exists(folder) else ()
+
+
+def _replace(path: Path, text: str) -> None:
+    """On a local disk Spark's managers either start processes or do not replace a file that is there."""
+    fresh = path.with_name(f".{path.name}.new")
+    with fresh.open("w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)  # Hadoop's checksum of the old file
+    fresh.replace(path)

@@ -21,6 +21,7 @@ from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.observers import Observers
 from penstock.spark.report import Account, JobReport, load_notes
 from penstock.stores import open_store
+from penstock.stores.broken import put_aside_if_broken
 
 log = logging.getLogger("penstock")
 
@@ -132,6 +133,7 @@ def steer(
         unless_it_starts.callback(observers.close)
         store = open_store(observers.store, name, steering.retention)
         unless_it_starts.callback(store.close)
+        limit = ExecutorLimit(engine.slots, engine.slots_needed)
         loop = assemble(
             steering,
             topology=engine.topology,
@@ -143,9 +145,10 @@ def steer(
             execution=engine.execution,
             policy=policy,
             trigger_seconds=engine.trigger_seconds,
-            rounding=ExecutorLimit(engine.slots, engine.slots_needed) if engine.changes_executors else None,
+            rounding=limit if engine.changes_executors else None,
+            leaving=engine.slots.leaving,
         )
-        _start(engine, plan, loop.resume())
+        _start(engine, plan, loop.resume(), limit.filled(Plan.smallest(engine.topology), engine.topology))
         unless_it_starts.pop_all()
     account = Account(slo, loop.mode, engine.slots_needed, engine.slots.bill())
 
@@ -160,8 +163,7 @@ def steer(
     return RunningJob(engine, controller, store, account, claim, observers)
 
 
-def _start(engine: SparkEngine, plan: Plan | None, resumed: Plan | None) -> None:
-    smallest = Plan.smallest(engine.topology)
+def _start(engine: SparkEngine, plan: Plan | None, resumed: Plan | None, smallest: Plan) -> None:
     try:
         engine.start(plan or resumed or smallest)
     except NotEnoughSlotsError as error:
@@ -182,4 +184,6 @@ def _store_beside(checkpoint: Path | None) -> str | None:
         log.warning("the history is kept in memory: name a store to keep it where the checkpoint is not a local folder")
         return None
     checkpoint.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{checkpoint / 'penstock.db'}"
+    file = checkpoint / "penstock.db"
+    put_aside_if_broken(file)
+    return f"sqlite:///{file}"

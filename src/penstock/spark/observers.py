@@ -16,6 +16,7 @@ from penstock.control.ports import Store
 from penstock.metrics.job_figures import JobFigures
 from penstock.metrics.server import MetricsServer
 from penstock.model import InvalidValueError
+from penstock.serving.access import Access
 from penstock.stores.decision_log import DecisionLog
 
 log = logging.getLogger("penstock")
@@ -26,7 +27,7 @@ class Observers:
 
     store          the store that the jobs are to use: the one that was named, unless the page needs another
     metrics_port   where metrics are served; None: nowhere
-    dashboard_url  where the page is; None: nowhere
+    dashboard_url  where the page is, with the token if it needs one; None: nowhere
     """
 
     def __init__(self, steering: Steering, store: Store | str | None) -> None:
@@ -41,15 +42,15 @@ class Observers:
         self.dashboard_url: str | None = None
         with ExitStack() as unless_all_is_open:
             if steering.metrics_port is not None:
-                self._metrics = MetricsServer.of(steering.metrics_port)
+                self._metrics = MetricsServer.of(steering.metrics_port, steering.access)
                 unless_all_is_open.callback(self._metrics.release)
                 self.metrics_port = self._metrics.port
-                log.info("metrics are served at port %d, /metrics", self.metrics_port)
+                log.info("metrics are served at %s", self._metrics.server.url("/metrics"))
             if steering.dashboard:
-                self._serve_page(unless_all_is_open)
+                self._serve_page(unless_all_is_open, steering.access)
             self._open = unless_all_is_open.pop_all()
 
-    def _serve_page(self, stack: ExitStack) -> None:
+    def _serve_page(self, stack: ExitStack, access: Access) -> None:
         from penstock.dashboard.server import Dashboard  # SQLAlchemy takes long to import
 
         if self.store is None or self.store == "memory":
@@ -57,8 +58,9 @@ class Observers:
             self.store = f"sqlite:///{Path(stack.enter_context(folder)) / 'history.db'}"
         if not isinstance(self.store, str):
             raise InvalidValueError("dashboard", "needs a store by its URL, such as sqlite:///penstock.db")
-        self.dashboard_url = stack.enter_context(Dashboard(self.store)).url
-        log.warning("the page of this job is at %s", self.dashboard_url)
+        page = stack.enter_context(Dashboard(self.store, access))
+        self.dashboard_url = page.url
+        log.warning("the page of this job is at %s", page.server.url())  # without the token: logs are read by many
 
     def add(self, controller: Controller) -> Callable[[], None]:
         """Observe the job of a controller, before it starts; returns what ends that."""

@@ -19,21 +19,31 @@ from typing import Unpack
 from pyspark.sql import SparkSession
 
 from penstock.control.assembly import OPTIONS, Steering, SteeringOptions
-from penstock.model import Cycle, Plan, Slo, duration
+from penstock.model import Cycle, InvalidValueError, Plan, Slo, duration
 from penstock.model.errors import check_choice
 from penstock.model.keywords import knows_its_keywords
 from penstock.model.slo import check_slo
+from penstock.policies import knows_chains
 from penstock.spark.dry_run import dry_run
+from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.supplier import supplier
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.measure.shipping import ship_penstock
 from penstock.spark.microbatch.engine import MicroBatchEngine
-from penstock.spark.realtime.engine import RealTimeEngine
-from penstock.spark.versions import PIPELINES, require
+from penstock.spark.realtime.engine import WAYS, RealTimeEngine
+from penstock.spark.versions import REAL_TIME, require
 
+DEFAULT_CHANGE = "restart"
 DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
+
+
+class PipelineOptions(StartOptions, total=False):
+    """What the start of a pipeline takes besides: see `Pipeline.start`."""
+
+    change: str | None
+    chaining: bool | None
 
 
 @dataclass
@@ -52,6 +62,8 @@ class Pipeline(Graph):
         batch: str | timedelta | None = None,
         executors: tuple[int, int] | None = None,
         wait: str | timedelta = "2 min",
+        change: str | None = None,
+        chaining: bool | None = None,
         on_cycle: Callable[[Cycle], None] = ignore,
         **steering: Unpack[SteeringOptions],
     ) -> RunningJob:
@@ -66,24 +78,43 @@ class Pipeline(Graph):
         executors   the fewest and the most executors that it may have: they come before a plan that needs them, and
                     are released after one that does not; none: it keeps those that the application has
         wait        how long a change waits for executors; if they do not come, the plan in force stays
+        change      how a plan changes in real time. "restart", the default: what it touches is stopped and started
+                    again. "handover": a second query takes over beside the first, with slots of its own for some
+                    seconds, and nothing stops. "ordered": likewise, but what is behind is restarted, since new records
+                    would pass those of the same key that wait
+        chaining    whether neighbours with as many instances share them, so that a record passes from one operator to
+                    the next without a shuffle; none: under a policy that reckons with it, such as predictive
         on_cycle    called with every cycle of the loop
 
         The other keywords are those of `penstock.control.assembly.Steering`.
         """
-        require("a pipeline", PIPELINES)
         check_slo("slo", slo)
         check_choice("engine", engine, tuple(DEFAULT_BATCH))
+        if engine == "realtime":
+            require("the engine realtime", REAL_TIME)
+        if change is not None and engine != "realtime":
+            raise InvalidValueError("change", "is for engine 'realtime': in micro-batches nothing stops for a change")
+        way = DEFAULT_CHANGE if change is None else change
+        check_choice("change", way, WAYS)
         seconds = duration("batch", DEFAULT_BATCH[engine] if batch is None else batch).total_seconds()
         chosen = Steering(**steering)
         check_checkpoint(checkpoint)
         self.topology()
         check_topics(self.source, [outlet.sink for outlet in self.outlets])
         slots = supplier(spark, executors, wait)
+        shares = knows_chains(chosen.chosen_policy()) if chaining is None else chaining
         tried = dry_run(spark, self)
         if any(each.meters for each in tried.values()):
             ship_penstock(spark.sparkContext)
-        kind = RealTimeEngine if engine == "realtime" else MicroBatchEngine
-        made = kind(spark, self, tried, checkpoint, batch_seconds=seconds, slots=slots)
+        made: SparkEngine
+        if engine == "realtime":
+            made = RealTimeEngine(
+                spark, self, tried, checkpoint, batch_seconds=seconds, slots=slots, change=way, chaining=shares
+            )
+        else:
+            made = MicroBatchEngine(
+                spark, self, tried, checkpoint, batch_seconds=seconds, slots=slots, chaining=shares
+            )  # fmt: skip
         return steer(made, self.name, slo, checkpoint, chosen, plan, on_cycle)
 
     @knows_its_keywords(OPTIONS)
@@ -94,7 +125,7 @@ class Pipeline(Graph):
         slo: Slo,
         checkpoint: str,
         engine: str = "microbatch",
-        **options: Unpack[StartOptions],
+        **options: Unpack[PipelineOptions],
     ) -> None:
         """As `start`, and wait until the job ends."""
         with self.start(spark, slo=slo, checkpoint=checkpoint, engine=engine, **options) as job:

@@ -8,13 +8,34 @@ import pyspark
 
 from penstock.model import PenstockError
 
-PIPELINES = (4, 3)
-"""Real-time mode shuffles from this version on, and micro-batches read their source with what it has."""
+REAL_TIME = (4, 3)
+"""From this version on real-time mode shuffles."""
 
 STATE_REPARTITION = (4, 2)
 
+REPLAY = (4, 2)
+"""From this version on a source in Python can be told how many records a batch may take."""
+
+CHECKPOINTING_PACKAGE = (4, 1)
+"""From this version on what writes checkpoints lies in a package of its own."""
+
+CLASSIC = (4, 0)
+"""From this version on a session without Spark Connect has classes of its own."""
+
 BATCH_CONTEXT = (4, 0)
 """From this version on a batch that runs has an object of its own, with its offsets."""
+
+RESULT_STAGE = (4, 0)
+"""From this version on there is a node that runs a physical plan as it stands."""
+
+CATALOGUE_FUNCTIONS = (4, 0)
+"""From this version on the call of a static method says which function of a catalogue it stands for."""
+
+LOGGER = (4, 0)
+"""From this version on PySpark logs what the analyser refuses."""
+
+CONDITION = (4, 0)
+"""From this version on an error has a condition; before it is called a class."""
 
 
 class VersionError(PenstockError):
@@ -24,17 +45,17 @@ class VersionError(PenstockError):
 def require(what: str, since: tuple[int, int], version: str = pyspark.__version__) -> None:
     """Refuse what this PySpark does not have.
 
-    >>> require("a pipeline", (4, 3), "4.3.0")
-    >>> require("a pipeline", (4, 3), "3.5.9")
+    >>> require("the engine realtime", (4, 3), "4.3.0")
+    >>> require("the engine realtime", (4, 3), "3.5.9")
     Traceback (most recent call last):
-    penstock.spark.versions.VersionError: a pipeline needs PySpark 4.3 or newer, and this is 3.5.9; watch, attach and \
-penstock run work with it
+    penstock.spark.versions.VersionError: the engine realtime needs PySpark 4.3 or newer, and this is 3.5.9; watch, \
+attach, penstock run and pipelines in micro-batches work with it
     """
     if not has(since, version):
         newest = ".".join(map(str, since))
         raise VersionError(
-            f"{what} needs PySpark {newest} or newer, and this is {version}; watch, attach and penstock run work "
-            "with it"
+            f"{what} needs PySpark {newest} or newer, and this is {version}; watch, attach, penstock run and pipelines "
+            "in micro-batches work with it"
         )
 
 

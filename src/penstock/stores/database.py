@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from penstock.model import PenstockError
+from penstock.model.secrets import without_secrets
 
 
 class Database:
@@ -25,9 +27,9 @@ class Database:
             self.file = _file_of(url)
             # A connection that is kept open would go on writing into a file that was deleted.
             self.engine = sql.create_engine(url, poolclass=None if self.file is None else sql.NullPool)
-        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
             raise PenstockError(f"store {_without_password(url)} cannot be used: {_first_line(error)}") from None
-        self.name = self.engine.url.render_as_string(hide_password=True)
+        self.name = _without_password(url)
         if self.engine.dialect.name == "sqlite":
             sql.event.listen(self.engine, "connect", _prepare_sqlite)
 
@@ -36,8 +38,15 @@ class Database:
         """An error of the database inside the block becomes one sentence."""
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, TypeError) as error:  # a driver takes a wrong option of an address for a keyword
             raise PenstockError(f"store {self.name} cannot be {done}: {_first_line(error)}") from error
+
+    def make_private(self) -> None:
+        """Make the file of a new SQLite database readable by its owner only; SQLite gives those beside it the same
+        rights. One that is there keeps the rights that somebody gave it."""
+        if self.file is not None:
+            with suppress(OSError):  # it is there, or its folder is not: SQLite says so itself
+                os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
     def close(self) -> None:
         self.engine.dispose()
@@ -62,11 +71,11 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 def _first_line(error: Exception) -> str:
     """The error text of the database itself, without SQLAlchemy's statement and link."""
-    return str(getattr(error, "orig", None) or error).partition("\n")[0]
+    return without_secrets(str(getattr(error, "orig", None) or error)).partition("\n")[0]
 
 
 def _without_password(url: str) -> str:
     try:
-        return sql.make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
+        return without_secrets(sql.make_url(url).render_as_string(hide_password=True))
+    except (ArgumentError, ValueError):
         return repr(url.rpartition("@")[2])

@@ -104,15 +104,18 @@ class History:
         how: dict[str, Any] = {
             "number": sql.func.min, "t": sql.func.avg, "input_rate": sql.func.avg, "throughput": sql.func.avg,
             "backlog": sql.func.max, "processing_latency_ms": sql.func.max, "event_latency_ms": sql.func.max,
-            "executors": sql.func.avg, "measured_seconds": sql.func.sum, "missed_seconds": sql.func.sum,
-            "held_seconds": sql.func.sum, "slot_seconds": sql.func.sum,
+            "executors": sql.func.avg, "leaving": sql.func.max,
+            "measured_seconds": sql.func.sum, "missed_seconds": sql.func.sum, "held_seconds": sql.func.sum,
+            "slot_seconds": sql.func.sum,
         }  # fmt: skip
         columns = [bucket.label("bucket"), *(together(points.c[name]).label(name) for name, together in how.items())]
+        slots = points.c.slot_seconds / sql.func.nullif(points.c.held_seconds, 0)
+        columns.append(sql.func.max(slots).label("most_slots"))
         query = self._of(span, since, columns)
         if until is not None:
             query = query.where(points.c.t <= until)
         found = self._rows(query.group_by("bucket").order_by("bucket"))
-        return {name: [row[i] for row in found] for i, name in enumerate(("bucket", *how))}
+        return {name: [row[i] for row in found] for i, name in enumerate(("bucket", *how, "most_slots"))}
 
     def at(self, span: Span, t: float) -> int:
         """The number of the first cycle at or after a time."""
@@ -120,11 +123,18 @@ class History:
         number: int | None = self._rows(query.where(points.c.number >= span.first))[0][0]
         return span.last if number is None else number
 
-    def plans(self, span: Span, since: int = 0) -> list[dict[str, Any]]:
-        """The plans in force and decided, one entry for each cycle in which one of them became another."""
+    def plans(self, span: Span, since: int = 0, until: float | None = None) -> list[dict[str, Any]]:
+        """The plans in force and decided, one entry for each cycle in which one of them became another.
+
+        They are those from the cycle `since` to the time `until`, and the one before, which was in force at first. Of
+        very many, the newest are given.
+        """
         columns = [points.c[name] for name in ("number", "t", "changed", "in_force", "decided")]
-        query = self._of(span, since, columns).where(points.c.in_force.is_not(None))
-        newest = self._rows(query.order_by(points.c.number.desc()).limit(MOST_PLANS))
+        known = self._of(span, 0, columns).where(points.c.in_force.is_not(None)).order_by(points.c.number.desc())
+        within = known.where(points.c.number >= since)
+        if until is not None:
+            within = within.where(points.c.t <= until)
+        newest = [*self._rows(within.limit(MOST_PLANS)), *self._rows(known.where(points.c.number < since).limit(1))]
         return [
             {"number": n, "t": t, "changed": changed, "in_force": json.loads(plan), "decided": json.loads(decided)}
             for n, t, changed, plan, decided in reversed(newest)

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from penstock.model import Cycle, Execution, JobDescription, Latency, Plan, Sample, Slo
+from penstock.model import Cycle, JobDescription, Latency, Plan, Sample, Slo
 from penstock.stores.codec import to_json
 
 POINT_COLUMNS: dict[str, Any] = {
@@ -22,6 +22,7 @@ POINT_COLUMNS: dict[str, Any] = {
     "processing_latency_ms": sql.Double,
     "event_latency_ms": sql.Double,
     "executors": sql.Integer,
+    "leaving": sql.Integer,
     "held_seconds": sql.Double,
     "slot_seconds": sql.Double,
     "in_force": sql.Text,
@@ -54,7 +55,8 @@ class PointMaker:
         (9, None, 8, 'steady')
         """
         samples, slo = cycle.samples, Slo() if self.description is None else self.description.slo
-        execution = Execution.CONCURRENT if self.description is None else self.description.execution
+        known = self.description
+        slots = cycle.before.total if known is None else known.execution.slots(cycle.before, known.topology)
         held = None if self._last_t is None or cycle.t < self._last_t else cycle.t - self._last_t
         plans = (_plain(cycle.decision.plan if cycle.applied else cycle.before), _plain(cycle.decision.plan))
         moved = plans != self._plans
@@ -71,8 +73,9 @@ class PointMaker:
             "processing_latency_ms": _worst(_at(sample.processing_latency_ms, slo) for sample in samples),
             "event_latency_ms": _worst(_at(sample.event_latency_ms, slo) for sample in samples),
             "executors": samples[-1].executors if samples else None,
+            "leaving": cycle.leaving,
             "held_seconds": held,
-            "slot_seconds": None if held is None else held * execution.slots(cycle.before),
+            "slot_seconds": None if held is None else held * slots,
             "in_force": to_json(plans[0]) if moved else None,
             "decided": to_json(plans[1]) if moved else None,
         }

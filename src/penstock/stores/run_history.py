@@ -25,6 +25,7 @@ class RunHistory:
         self._point.description = description
         self._number = 0
         self._rows: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._database.make_private()
         with self._database.sentences("opened"), self._database.engine.begin() as connection:
             prepare(connection, self._database.name)
             row = {"job": job, "first": 1, "body": description_json(description)}

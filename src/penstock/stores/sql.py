@@ -125,5 +125,6 @@ class SqlStore(Store):
                 self.describe(self._point.description)
 
     def _prepare(self) -> None:
+        self.database.make_private()
         with self._engine.begin() as connection:
             prepare(connection, self.database.name)

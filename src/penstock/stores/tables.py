@@ -14,7 +14,7 @@ from penstock.stores.point import POINT_COLUMNS, PointMaker
 
 log = logging.getLogger("penstock")
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 AT_A_TIME = 1000
 
 tables = sql.MetaData()
@@ -81,9 +81,12 @@ def prepare(connection: sql.Connection, store: str) -> None:
     version = connection.scalar(sql.select(sql.func.max(schema.c.version)))
     if version is None:
         connection.execute(sql.insert(schema).values(version=SCHEMA_VERSION))
-    elif version == 1:
+    elif version in (1, 2):
         log.info("store %s is of an earlier Penstock: its cycles are made ready for charts, once", store)
-        _add_points(connection)
+        if version == 1:
+            _add_points(connection)
+        else:
+            connection.execute(sql.text("ALTER TABLE penstock_points ADD COLUMN leaving INTEGER"))
         connection.execute(sql.update(schema).values(version=SCHEMA_VERSION))
     elif version != SCHEMA_VERSION:
         raise PenstockError(

@@ -109,21 +109,28 @@ def _jvm(name: str) -> Iterator[tuple[Path, Any]]:
             )  # fmt: skip
         assert process.stdout is not None
         assert process.stdin is not None
+        # What Hadoop prints after the port is not read by anybody, and must not fill the pipe.
+        reading = threading.Thread(target=process.stdout.read, daemon=True)
         try:
             port = process.stdout.readline().strip()
+            reading.start()
             if not port.isdigit():
                 raise HadoopError(f"Hadoop did not start: {(folder.path / 'log').read_text(errors='replace')[-300:]}")
-            # What Hadoop prints from now on is not read by anybody, and must not fill the pipe.
-            threading.Thread(target=process.stdout.read, daemon=True).start()
             # Without memory management nobody tells a process that has ended which objects are not needed.
             parameters = GatewayParameters(port=int(port), auto_convert=True, enable_memory_management=False)
-            yield folder.path, JavaGateway(gateway_parameters=parameters).jvm
+            gateway = JavaGateway(gateway_parameters=parameters)
+            try:
+                yield folder.path, gateway.jvm
+            finally:
+                gateway.close()
         finally:
             process.stdin.close()  # the gateway ends with it
             with suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_SECONDS)
             process.kill()
             process.wait()
+            reading.join()
+            process.stdout.close()
 
 
 def _write(jvm: Any, settings: Any, file: Path) -> None:

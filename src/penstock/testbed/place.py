@@ -25,7 +25,7 @@ from penstock.testbed.session import local_session
 from penstock.testbed.standalone import standalone_cluster
 
 SLOTS = 32
-"""Slots of the Spark that `opened` starts: more than cores, as operators that wait use no core."""
+"""Slots for a plan in the Spark that `opened` starts: more than cores, as operators that wait use no core."""
 CLUSTER_EXECUTORS, EXECUTOR_SLOTS = 4, 4
 """The most executors of the cluster that `opened` starts, and the slots of each. A JVM more takes seconds of CPU."""
 PARTITIONS = 1
@@ -72,28 +72,32 @@ def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], S
 
 
 @contextmanager
-def opened(engine: str, cluster: bool = False) -> Iterator[LocalPlace]:
+def opened(engine: str, cluster: bool = False, slots_each: int = EXECUTOR_SLOTS) -> Iterator[LocalPlace]:
     """Start what the engine needs, with executors that come and go on a `cluster`, and stop it at the end of the
-    block."""
+    block. An executor has `slots_each`."""
     with ExitStack() as stack:
         realtime, executors = engine == "realtime", CLUSTER_EXECUTORS if cluster else None
         jars = connector_jars() if realtime else ()
         if executors is None:
-            spark = local_session(f"local[{SLOTS}]", jars=jars)
+            # A plan that is handed over has its slots twice for a moment: the largest that fits leaves as many free.
+            spark = local_session(f"local[{2 * SLOTS if realtime else SLOTS}]", jars=jars)
         else:
-            standalone = stack.enter_context(standalone_cluster(workers=1, cores=executors * EXECUTOR_SLOTS))
-            spark = local_session(standalone.master, jars=jars, settings=_executor_settings(executors))
+            standalone = stack.enter_context(standalone_cluster(workers=1, cores=executors * slots_each))
+            spark = local_session(standalone.master, jars=jars, settings=_executor_settings(executors, slots_each))
         stack.callback(spark.stop)
         broker = stack.enter_context(Broker()) if realtime else None
         yield LocalPlace(engine, spark, broker, executors)
 
 
-def _executor_settings(most: int) -> dict[str, str]:
+def _executor_settings(most: int, slots_each: int) -> dict[str, str]:
     return {
-        "spark.executor.cores": str(EXECUTOR_SLOTS),
+        "spark.executor.cores": str(slots_each),
         "spark.executor.memory": "512m",
-        "spark.cores.max": str(most * EXECUTOR_SLOTS),
+        "spark.cores.max": str(most * slots_each),
         "spark.decommission.enabled": "true",
+        # The compiler and the collector of a large machine would take all cores of a small one while an executor
+        # starts, which then takes twice as long.
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         # An executor that leaves looks that often whether it still has blocks to move; the default is 30 s.
         "spark.storage.decommission.replicationReattemptInterval": "3s",
     }

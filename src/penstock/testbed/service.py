@@ -14,12 +14,14 @@ from penstock.spark.measure.stamp import CREATED, STAMP
 Function = Callable[[DataFrame], DataFrame]
 
 
-def waiting(milliseconds: int) -> Function:
-    """An operator that waits this long for each record and passes it on; 0 waits not at all."""
+def waiting(milliseconds: int, number: str = f"coalesce(unix_micros({STAMP}.{CREATED}), 0)") -> Function:
+    """An operator that waits this long for each record and passes it on; 0 waits not at all.
+
+    `number` is some number of the record: Spark would evaluate a wait that depends on no column only once for all.
+    """
     if not milliseconds:
         return lambda frame: frame
-    # Spark would evaluate a wait that depends on no column only once for all records.
-    length = f"cast({milliseconds} + 0 * coalesce(unix_micros({STAMP}.{CREATED}), 0) as bigint)"
+    length = f"cast({milliseconds} + 0 * {number} as bigint)"
     return lambda frame: frame.where(f"reflect('java.lang.Thread', 'sleep', {length}) = 'null'")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from penstock.spark.internals import checkpointing
 from penstock.testbed.java import java
 
 SETTINGS = {
@@ -34,9 +35,7 @@ ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     # On a local disk the default one starts a process for every file of a checkpoint that it looks at; this one does
     # not, and renames atomically as well.
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
+    "spark.sql.streaming.checkpointFileManagerClass": f"{checkpointing()}.FileSystemBasedCheckpointFileManager",
 }
 """Settings for a local master only."""
 

@@ -82,7 +82,8 @@ def _process(folder: ProcessFolder, role: str, *arguments: str) -> Iterator[None
         "SPARK_LOCAL_IP": HOST,
         "SPARK_LOCAL_DIRS": str(folder.path / "local"),  # what executors shuffle and cache goes with the folder too
         "SPARK_DAEMON_MEMORY": "256m",
-        "PYSPARK_PYTHON": sys.executable,  # executors run the Python of their worker unless the job says otherwise
+        # A job that does not say which Python its tasks run asks executors for `python3`: here that is ours.
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
     }
     command = [str(home / "bin" / "spark-class"), main, "--host", HOST, *arguments]
     with (folder.path / "log").open("ab") as log:
@@ -120,7 +121,8 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2, help="cores that each offers (default 2)")
     wanted = parser.parse_args()
     with standalone_cluster(wanted.workers, wanted.cores) as cluster:
-        print(cluster.master, f"the master's page: {cluster.page}", sep="\n", flush=True)
+        # One write, also where Python does not buffer: whoever has read the address may end us at once.
+        print(f"{cluster.master}\nthe master's page: {cluster.page}", flush=True)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()
 

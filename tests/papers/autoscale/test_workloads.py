@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from penstock.cli.workloads import workload
+from penstock.papers.autoscale.workloads import LOW, VERY_HIGH, five_step
 from workload_runs import run
 
 
@@ -28,3 +31,11 @@ def test_the_filter_of_the_advertising_topology_spares_the_slow_processors() -> 
     assert at_the_peak.seconds == 60.0
     assert 0.8 < busy["ip_processor"] < 0.95
     assert 0.5 < busy["campaign_processor"] < 0.75
+
+
+def test_nothing_announces_the_peaks_of_the_5_step_stream() -> None:
+    stream = five_step()
+    points = list(zip(stream.times, stream.rates, strict=True))
+    jumps = {t: (before, after) for (t, before), (then, after) in pairwise(points) if t == then}
+    assert list(jumps) == [360.0, 720.0, 1080.0, 1440.0]
+    assert jumps[360.0] == pytest.approx((LOW, VERY_HIGH), rel=0.15)

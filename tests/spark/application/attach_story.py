@@ -12,18 +12,17 @@ import json
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyspark
-from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from cluster_story import kill_executor, refusal, until
+from kafka_load import Load, delivered
 from penstock import Slo
 from penstock.spark import attach
 from penstock.spark.executors.executor_slots import ExecutorSlots
@@ -54,6 +53,7 @@ ON = {
 GUARDS = {"patience": {"seconds": 2.0}, "stabilisation": {"seconds": 2.0}}
 INTERVAL = "500 ms"
 POLICY: Any = {"policy": "ds2", "policy_options": {"utilisation": 0.8}}  # the story is about executors, and quick
+PARTITIONS = 6
 IN, OUT = f"attached-in-{os.getpid()}", f"attached-out-{os.getpid()}"
 
 
@@ -64,32 +64,6 @@ class Kept(MemoryStore):
 
     def close(self) -> None:
         self.closed = True
-
-
-class Load:
-    """Numbered records at a rate that can be changed."""
-
-    def __init__(self, servers: str, topic: str) -> None:
-        self.rate = CALM
-        self.sent = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(servers, topic), daemon=True)
-        self._thread.start()
-
-    def _run(self, servers: str, topic: str) -> None:
-        producer = Producer({"bootstrap.servers": servers})
-        due = 0.0
-        while not self._stop.wait(0.05):
-            due += self.rate * 0.05
-            while self.sent < due:
-                producer.produce(topic, str(self.sent).encode(), partition=self.sent % 6)
-                self.sent += 1
-            producer.poll(0)
-        producer.flush(30)
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
 
 
 def start_query(spark: SparkSession, servers: str, checkpoint: str) -> StreamingQuery:
@@ -103,20 +77,6 @@ def start_query(spark: SparkSession, servers: str, checkpoint: str) -> Streaming
         .option("checkpointLocation", checkpoint).queryName("somebody's job")
         .trigger(processingTime="1 second").start()
     )  # fmt: skip
-
-
-def delivered(servers: str, expected: int) -> list[int]:
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": "check", "auto.offset.reset": "earliest"})
-    consumer.subscribe([OUT])
-    seen: list[int] = []
-
-    def all_there() -> bool:
-        seen.extend(int(m.value() or b"-1") for m in consumer.consume(5000, 0.5) if not m.error())
-        return len(set(seen)) >= expected
-
-    until("every record has arrived", all_there)
-    consumer.close()
-    return seen
 
 
 @contextmanager
@@ -140,7 +100,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
         told["executors"].append(count)
 
     reached("at first", 3)
-    load = Load(servers, IN)
+    load = Load(servers, IN, PARTITIONS, CALM)
     query = start_query(spark, servers, checkpoint)
     if "spark.cores.max" in dict(spark.sparkContext.getConf().getAll()):
         told["refused"] = {
@@ -153,7 +113,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
     watch = attach(query, slo=slo, executors=(1, 3), guards=GUARDS, interval=INTERVAL, store=store, **POLICY)
 
     def would_save() -> bool:
-        return "decided: job 1; 1 executors" in str(watch.report()) and (watch.report().saved or 0) > 0
+        return "decided: job 1; 1 executor" in str(watch.report()) and (watch.report().saved or 0) > 0
 
     until("monitor mode would save", would_save)
     watch.detach()
@@ -178,7 +138,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
     told["after_detaching"] = {"active": query.isActive, "executors": len(executors.present())}
     told["active"] = {"changes": watch.report().changes, "text": str(watch.report())}
     load.stop()
-    seen = delivered(servers, load.sent)
+    seen = delivered(servers, OUT, load.sent)
     told["records"] = {"sent": load.sent, "arrived": len(set(seen)), "twice": len(seen) - len(set(seen))}
     query.stop()
     return told
@@ -187,7 +147,7 @@ def tell(cores_used: Callable[[], int], spark: SparkSession, servers: str, check
 def main(servers: str, kind: str = "standalone") -> None:
     with tempfile.TemporaryDirectory() as checkpoint, cluster_of(kind) as (master, cores_used):
         offsets = Offsets(servers)
-        offsets.create(IN, 6)
+        offsets.create(IN, PARTITIONS)
         offsets.create(OUT, 1)
         spark = local_session(master, jars=connector_jars(), settings={**SETTINGS, **ON[kind]})
         try:

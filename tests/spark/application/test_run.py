@@ -33,6 +33,13 @@ def test_every_word_is_counted(story: dict[str, Any]) -> None:
     assert words["counted"] == words["sent"] > 0
 
 
+def test_the_report_has_the_core_seconds_of_sparks_own_event_log(story: dict[str, Any]) -> None:
+    *_, told = re.findall(
+        r"^took ([\d,]+) core-seconds, by Spark's executor events; the 3", story["kafka"]["err"], re.M
+    )
+    assert int(told.replace(",", "")) == pytest.approx(story["kafka"]["core_seconds"], rel=0.02)
+
+
 def test_a_signal_takes_it_from_monitor_to_active(story: dict[str, Any]) -> None:
     assert story["kafka"]["monitor"] == 3
     assert "penstock: the mode is active now" in story["kafka"]["err"]
@@ -40,7 +47,7 @@ def test_a_signal_takes_it_from_monitor_to_active(story: dict[str, Any]) -> None
 
 def test_every_change_is_one_line_on_the_drivers_standard_error(story: dict[str, Any]) -> None:
     lines = [line for line in story["kafka"]["err"].splitlines() if line.startswith("penstock: ") and " -> " in line]
-    changes = [re.findall(r"(\d+) executors", line) for line in lines if "would change" not in line]
+    changes = [re.findall(r"(\d+) executor", line) for line in lines if "would change" not in line]
     assert len(changes) >= 3
     assert all(len(counts) == 2 for counts in changes)
     assert all("because job would be busy" in line for line in lines)

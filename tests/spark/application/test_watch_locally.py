@@ -20,6 +20,7 @@ from penstock.spark.application import watch as watch_module
 from penstock.spark.application.watch import Watch
 from penstock.spark.executors.claim import Claim, ClaimedError, claim
 from penstock.spark.executors.core_seconds import ExecutorBill
+from penstock.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.spark
 
@@ -57,6 +58,9 @@ class CountedExecutors:
     give_back = require
 
     def cancel(self) -> None: ...
+
+    def leaving(self) -> int:
+        return 0
 
     def bill(self) -> ExecutorBill:
         return ExecutorBill(lambda until: 0.0, 1, 3)
@@ -159,6 +163,23 @@ def test_a_query_that_has_ended_is_refused_and_the_end_of_a_query_ends_its_contr
     wait_for(released)
     with pytest.raises(PenstockError, match=r"^query clicks has ended: attach to it while it runs$"):
         attach(query, slo=TARGET, executors=(1, 3))
+
+
+class Closing(MemoryStore):
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("by", ["detaching", "the end of the query"])
+def test_the_store_is_closed_at_the_end_and_not_before(start: Start, by: str) -> None:
+    query, store = start("clicks"), Closing()
+    attached = attach(query, slo=TARGET, executors=(1, 3), store=store, **HASTE)
+    wait_for(lambda: store.recent(1))
+    assert not store.closed
+    attached.detach() if by == "detaching" else query.stop()
+    wait_for(lambda: store.closed)
 
 
 def test_a_query_without_micro_batches_is_refused(start: Start) -> None:

@@ -27,7 +27,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from cluster_story import kill_executor
 from numbered_load import NumberedLoad
 from penstock import Slo
-from penstock.model import Cycle, PenstockError, Plan, ReasonCode
+from penstock.model import Cycle, Origin, PenstockError, Plan
 from penstock.spark import NativeQuery, Pipeline, files, kafka
 from penstock.spark.executors.executor_slots import ExecutorSlots
 from penstock.spark.job import RunningJob
@@ -204,7 +204,7 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
     Offsets(servers).create(topic, 1)
     story = STORIES[kind](spark, servers, topic, folder)
     executors, cycles = ExecutorSlots(spark.sparkContext), list[Cycle]()
-    told: dict[str, Any] = {"executors": [], "slots_first": kind != "microbatch"}
+    told: dict[str, Any] = {"executors": []}
 
     def reached(what: str, count: int) -> float:
         took = see(f"{what}: {count} executors", lambda: executors.executors() == job.plan.executors == count)
@@ -222,8 +222,10 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
 
     def on_cycle(cycle: Cycle) -> None:
         cycles.append(cycle)
-        if cycle.changed or cycle.problem:
-            print(cycle.before, "->", cycle.decision.plan, cycle.problem or "", file=sys.stderr, flush=True)
+        reason, seen = cycle.decision.reason, cycle.samples[-1] if cycle.samples else None
+        figures = "" if seen is None else f", {seen.job_input_rate} records/s, backlog {seen.backlog}"
+        took = "" if cycle.change_seconds is None else f" in {cycle.change_seconds:.1f} s: {cycle.problem or 'changed'}"
+        print(f"{cycle.t:.1f} {cycle.decision.plan}{took}, {reason.text}{figures}", file=sys.stderr, flush=True)
 
     def refusal(executors: tuple[int, int]) -> str:
         try:
@@ -240,7 +242,7 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
         changes = trace(job)
         see("records flow", lambda: story.account(sent := load.sent).missing < sent)
         reached("calm", 1)
-        see("the job is measured", lambda: any(cycle.decision.reason.code is ReasonCode.STEADY for cycle in cycles))
+        see("the job is measured", lambda: any(cycle.decision.reason.code.origin is Origin.POLICY for cycle in cycles))
         known = {executor.id for executor in executors.present()}
         load.rate = SURGE
         told["seconds_to_first_task"] = see("a new executor works", lambda: tasks_of_others(known))
@@ -249,9 +251,9 @@ def tell(kind: str, spark: SparkSession, servers: str, folder: Path) -> dict[str
         kill_executor(victim, spark.sparkContext.applicationId)
         see("the victim is gone", lambda: victim not in {executor.id for executor in executors.present()})
         reached("surge, without the victim", MOST)
+        load.rate = CALM
         sent = load.sent
         see("the records of the surge have arrived", lambda: story.account(sent).missing == 0)
-        load.rate = CALM
         reached("calm again", 1)
         load.stop()
         see("every record has arrived", lambda: story.account(load.sent).missing == 0)

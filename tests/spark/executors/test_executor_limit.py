@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock import Slo
 from penstock.guards._limits import inside
-from penstock.model import Decision, Execution, Observation, Operator, Plan, ReasonCode, Topology
+from penstock.model import Actuation, Decision, Execution, Observation, Operator, Plan, ReasonCode, Topology
 from penstock.spark.executors.executor_limit import ExecutorLimit
 from recorded_slots import SLOTS_EACH, RecordedSlots
 
@@ -21,7 +21,9 @@ JOB = Topology((Operator("split", max=20), Operator("count", max=20)))
 
 
 def limit(execution: Execution, most: int = 3, others: int = OTHERS) -> ExecutorLimit:
-    return ExecutorLimit(RecordedSlots(most), lambda plan: execution.slots(plan) + others)
+    return ExecutorLimit(
+        RecordedSlots(most), lambda plan: (plan.total if execution is Execution.CONCURRENT else plan.widest) + others
+    )
 
 
 def vetted(plan: Plan, execution: Execution, topology: Topology = JOB, most: int = 3, others: int = OTHERS) -> Decision:
@@ -49,9 +51,35 @@ def test_a_plan_that_needs_more_is_cut_and_that_is_said() -> None:
     )
 
 
+def test_a_plan_that_is_cut_may_share_fewer_slots_than_the_one_that_was_asked() -> None:
+    """As many of both take the slots of one: cut to 12 and 11 they would take 23."""
+    most, asked = 12, Plan({"split": 16, "count": 16})
+    shared = ExecutorLimit(
+        RecordedSlots(3), lambda plan: plan["split"] + (plan["count"] != plan["split"]) * plan["count"]
+    )
+    now = Plan.smallest(JOB)
+    seen = Observation(t=0.0, topology=JOB, slo=Slo(), plan=now, samples=(), execution=Execution.CONCURRENT)
+    decision = shared.vet(Decision.move(now, asked, "it must be"), seen)
+    assert shared.slots_needed(decision.plan) <= most
+    assert decision.plan["split"] > 1
+
+
 def test_operators_that_share_their_slots_are_each_as_wide_as_these_allow() -> None:
     decision = vetted(Plan({"split": 6, "count": 16}), Execution.SEQUENTIAL, others=0)
     assert decision.plan == Plan({"split": 6, "count": 12}, executors=3)
+
+
+@pytest.mark.parametrize(("asked", "state", "executors"), [(1, 4, 1), (4, 4, 1), (5, 8, 2), (9, 10, 3)])
+def test_state_is_in_all_slots_of_its_executors(asked: int, state: int, executors: int) -> None:
+    """To repartition it for a part of one would stop the query for nothing."""
+    job = Topology((Operator("state", max=10, stateful=True, actuation=Actuation.STATE_REPARTITION),))
+    decision = vetted(Plan({"state": asked}), Execution.SEQUENTIAL, job, others=0)
+    assert decision.plan == Plan({"state": state}, executors=executors)
+    if asked != state:
+        [verdict] = decision.verdicts
+        assert verdict.reason.text == (
+            f"all slots of the executors ({executors}) are used: state {state} instead of {asked}"
+        )
 
 
 def test_minima_that_need_more_than_there_may_be_are_the_plan_and_that_is_said() -> None:
@@ -80,7 +108,7 @@ def test_whatever_is_wanted_fits_into_the_most_executors_or_is_the_smallest_plan
     topology, wanted = job
     asked = inside(wanted, topology)
     decision = vetted(asked, execution, topology, most, others)
-    plan, needed = decision.plan, execution.slots(decision.plan) + others
+    plan, needed = decision.plan, execution.slots(decision.plan, topology) + others
     assert plan == vetted(asked, execution, topology, most, others).plan
     assert plan.executors == min(most, max(1, -(-needed // SLOTS_EACH)))
     assert all(plan[name] <= asked[name] for name in topology.names)

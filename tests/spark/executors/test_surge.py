@@ -54,8 +54,7 @@ def test_slots_are_there_before_the_plan_that_needs_them_and_leave_after_the_pla
     shrunk = [change for change in story["changes"] if change["after"] < change["before"]]
     assert grown
     assert shrunk
-    if story["slots_first"]:  # in micro-batches tasks may wait for slots: there the plan comes first
-        assert all(change["began"] >= change["after"] for change in grown)
+    assert all(change["began"] >= change["after"] for change in grown)
     assert all(change["ended"] >= change["before"] for change in shrunk)
 
 

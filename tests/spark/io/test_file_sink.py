@@ -56,8 +56,12 @@ def test_a_start_that_failed_does_not_keep_the_folder(spark: SparkSession, tmp_p
     assert rows(spark, tmp_path / "out") == 1_000
 
 
-def test_two_sinks_in_one_folder_are_refused(spark: SparkSession, tmp_path: Path) -> None:
-    job = pipeline(tmp_path / "out", tmp_path / "out")
+@pytest.mark.parametrize("other", ["{}/out", "{}/out/", "file:{}/out", "{}/there/../out"])
+def test_two_sinks_in_one_folder_are_refused_however_it_is_written(
+    spark: SparkSession, tmp_path: Path, other: str
+) -> None:
+    job = pipeline(tmp_path / "out")
+    job.sink(files(other.format(tmp_path)), after="only")
     with pytest.raises(InvalidValueError, match=r"is the folder of two sinks, which would replace each"):
         job.start(spark, slo=Slo(), checkpoint=str(tmp_path / "checkpoint"))
     assert not (tmp_path / "out").exists()

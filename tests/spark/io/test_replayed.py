@@ -1,11 +1,18 @@
-"""The arithmetic of a replayed curve; that Spark reads it is in test_microbatch.py."""
+"""The arithmetic of a replayed curve, and what it says where Spark cannot read it; that it can is in
+test_microbatch.py."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from penstock.load.curves import constant, steps
@@ -48,6 +55,23 @@ def test_partitions_hold_every_record_of_a_batch_once(curve: Trace, partitions: 
     assert ids == list(range(first, first + more))
 
 
+@pytest.mark.parametrize(("error", "code"), [("EOFError", 0), ("ValueError", 1)])
+def test_the_process_of_a_reader_whose_query_has_ended_ends_without_a_word(error: str, code: int) -> None:
+    """As Spark's runner does: another error than a closed connection is one that it has to report."""
+    source = f"""
+from penstock.load.curves import constant
+from penstock.spark.io.replayed import replay
+reader = replay(constant(1.0, 1.0)).reader()
+try:
+    raise {error}
+finally:
+    reader.stop()
+"""
+    ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert ("Traceback" in ended.stderr) is (code == 1)
+
+
 def test_a_batch_is_limited_unless_spark_wants_all() -> None:
     reader = ReplayReader(replay(constant(100.0, 10.0), max_records_per_batch=50))
     start = {"began_ms": 0, "record": 200}  # it began in 1970: all thousand records are there
@@ -67,3 +91,18 @@ def test_what_cannot_be_replayed_is_refused() -> None:
         Replay((0.0, 1.0), (1.0, -1.0))
     with pytest.raises(InvalidValueError, match="partitions must be a whole number of at least 1"):
         replay(constant(1.0, 1.0), partitions=0)
+
+
+@pytest.mark.spark
+def test_workers_whose_python_does_not_have_penstock_are_one_sentence(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv.create(tmp_path, symlinks=True)
+    python = str(tmp_path / "bin" / "python")
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", python)
+    with pytest.raises(InvalidValueError) as refused:
+        replay(constant(10.0, 60.0)).stream(spark)
+    assert str(refused.value) == (
+        f"source replay runs in Spark's Python workers, and their Python, {python}, does not have penstock: "
+        f"set PYSPARK_PYTHON to {sys.executable} before the session is made"
+    )

@@ -106,7 +106,7 @@ def realtime(spark: SparkSession, folder: Path, servers: str) -> list[Sample]:
     job.sink(kafka("forgotten-out", servers=servers), after="one")
     engine = RealTimeEngine(spark, job, dry_run(spark, job), str(folder / "realtime"), batch_seconds=0.5)
     with Feeder(LOAD, "forgotten-in", servers):
-        return running(engine, Plan({"one": 1}))
+        return running(engine, Plan({"one": 2}))  # two stages, of which Spark keeps one
 
 
 class HeldListener:

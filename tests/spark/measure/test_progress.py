@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from penstock.spark.measure.progress import BatchProgress, ProgressReader, SourceProgress, read_progress
+from penstock.spark.measure.state_progress import StateProgress
 
 
 def kafka(end: int, latest: int, rows: int, start: int | None = 0) -> dict[str, Any]:
@@ -53,6 +54,13 @@ def test_a_progress_event_is_read_in_our_words() -> None:
     assert batch.end - batch.start == pytest.approx(2.183)
     assert batch.sources[0].end == {"in": {"0": 20, "1": 0}}
     assert batch.sources_without_lag == ()
+
+
+def test_what_a_batch_took_is_known_before_spark_reports_it_by_itself() -> None:
+    """Events of PySpark 3.5 have it among the parts of the batch only."""
+    old = event(kafka(end=20, latest=70, rows=20))
+    del old["batchDuration"]
+    assert read_progress(old).seconds == 2.183
 
 
 def test_one_source_that_does_not_report_its_lag_hides_that_of_the_job_and_is_named() -> None:
@@ -137,3 +145,20 @@ def test_what_spark_has_forgotten_is_left_out() -> None:
     reader = ProgressReader(cast("Any", query))
     query.ends(*range(9))
     assert numbers(reader.new()) == [6, 7, 8]
+
+
+def test_the_state_of_all_stateful_steps_is_added_up() -> None:
+    steps = [
+        {"memoryUsedBytes": 5, "customMetrics": {
+            "rocksdbSstFileSize": 70, "rocksdbReadBlockCacheHitCount": 6, "rocksdbReadBlockCacheMissCount": 2,
+        }},
+        {"memoryUsedBytes": 7, "customMetrics": {"rocksdbSstFileSize": 30}},
+    ]  # fmt: skip
+    read = read_progress({**event(RATE), "stateOperators": steps}).state
+    assert read == StateProgress(bytes=100, memory_bytes=12, hits=6, misses=2)
+
+
+def test_a_store_without_files_has_memory_only_and_a_query_without_state_has_nothing() -> None:
+    steps = [{"memoryUsedBytes": 5, "customMetrics": {"loadedMapCacheHitCount": 3}}]
+    assert read_progress({**event(RATE), "stateOperators": steps}).state == StateProgress(None, 5, 0, 0)
+    assert read_progress(event(RATE)).state is None

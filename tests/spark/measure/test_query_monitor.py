@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSourceStreamReader
+from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.streaming.query import StreamingQuery
 
+from patience import wait_for
 from penstock.control.clock import WallClock
 from penstock.model import PenstockError
 from penstock.spark.executors.state_holders import state_holders
+from penstock.spark.io.replayed import Replay, ReplayReader
 from penstock.spark.measure.query_monitor import JOB, QueryMonitor
 from penstock.spark.measure.stages import Stage, StageReader
 
@@ -91,6 +96,8 @@ def test_a_window_holds_the_batches_since_the_last_look(spark: SparkSession, que
     assert job.useful_seconds == pytest.approx(sum(batch.useful_seconds for batch in sample.batches or ()))
     assert all(0 < batch.stage_seconds <= batch.seconds for batch in sample.batches or ())
     assert job.waiting_seconds is None
+    assert job.state_bytes is not None
+    assert job.state_memory_bytes, "it keeps the counts in RocksDB"
     assert sample.processing_latency_ms is not None
     assert monitor.most_tasks == 4  # the shuffle's partitions
     assert not sample.warm_up
@@ -134,6 +141,32 @@ def test_a_query_that_waits_for_data_was_offered_nothing(spark: SparkSession, qu
     [later] = monitor.read()
     assert (idle.input_rate, idle.throughput, idle.operators[JOB].useful_seconds) == (0, 0, 0)
     assert later.t == pytest.approx(idle.end)
+
+
+def test_a_query_that_still_looks_for_its_first_records_is_not_idle(spark: SparkSession, tmp_path: Path) -> None:
+    """After a change it starts with what has come meanwhile: to take that for nothing would be the smallest plan."""
+    closed = tmp_path / "closed"
+    closed.touch()
+
+    class SlowReader(ReplayReader):  # here, so that it is sent by value
+        def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+            while closed.exists():
+                time.sleep(0.01)
+            return super().latestOffset(start, limit)
+
+    class Slow(Replay):
+        def reader(self) -> DataSourceStreamReader:
+            return SlowReader(self)
+
+    records = Slow((0.0, 3_600.0), (100.0, 100.0)).stream(spark)
+    query = records.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    monitor = QueryMonitor(query, StageReader(spark.sparkContext), WallClock(), lambda: 8, lambda: 2)
+    wait_for(lambda: query.status["message"].startswith("Getting offsets"), "a query that starts")
+    starting = monitor.read()
+    closed.unlink()
+    wait_for(lambda: any(sample.throughput for sample in monitor.read()), "records")
+    query.stop()
+    assert starting == []
 
 
 def test_a_window_that_began_before_a_change_had_settled_is_marked(spark: SparkSession, query: StreamingQuery) -> None:

@@ -104,6 +104,7 @@ def test_what_came_and_what_waits_is_known_before_the_batch_ends(
     assert newest(query) <= finished + 1  # Kafka may have given some of them to a batch before
     first = late[0]
     assert first.backlog is not None
+    assert first.waiting == first.backlog  # what waits in the source does not wait in front of the operator as well
     assert first.backlog > MANY / 2
     assert first.offered_rate > FEW
     assert first.processing_latency_ms is not None

@@ -47,8 +47,24 @@ def test_stages_come_in_the_order_of_the_flow_and_say_what_their_tasks_did(spark
     stages = [stage for job in found for stage in job]
     assert [stage.tasks for stage in stages][-1] == 5
     assert (stages[-1].records_in, stages[0].records_out) == (1_000, 1_000)
+    assert [len(stage.by_task) for stage in stages] == [stage.tasks for stage in stages]
+    assert sum(task.records_in for task in stages[-1].by_task) == 1_000
+    assert sum(task.useful_seconds for task in stages[-1].by_task) == pytest.approx(stages[-1].useful_seconds, abs=1e-3)
     assert all(0 < stage.submitted <= stage.completed for stage in stages)
-    assert all(0 < stage.cpu_seconds <= stage.held_seconds + stage.fetch_wait_seconds for stage in stages)
+    # Spark counts CPU time in nanoseconds, but cuts the run time of each task to whole milliseconds.
+    assert all(0 < stage.cpu_seconds <= stage.run_seconds + 0.001 * stage.tasks for stage in stages)
+
+
+def test_tasks_are_not_looked_at_one_by_one_where_there_are_very_many(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.spark.measure.stages.MOST_TASKS", 4)
+    reader = StageReader(spark.sparkContext)
+    found = reader.of_jobs(run(spark, reader))
+    assert found is not None
+    looked_at = {stage.tasks: len(stage.by_task) for job in found for stage in job}
+    assert looked_at[5] == 0
+    assert all(looked_at[tasks] == tasks for tasks in looked_at if tasks <= 4)
 
 
 def test_jobs_without_the_tag_are_left_out(spark: SparkSession) -> None:
@@ -64,6 +80,20 @@ def test_a_job_or_a_stage_that_spark_has_forgotten_is_not_known(spark: SparkSess
     assert StageReader(spark.sparkContext).of_jobs(JobRange("a tag", 10**6, 10**6 + 1)) is None
     assert forgetful(spark, lambda found: found.get("numTasks") == 5 and "stageId" in found).of_jobs(jobs) is None
     assert forgetful(spark, lambda found: found.get("jobId") == jobs.first).of_jobs(jobs) is None
+
+
+def test_the_cpu_time_of_all_jobs_since_then_is_summed_up_with_or_without_a_tag(spark: SparkSession) -> None:
+    reader = StageReader(spark.sparkContext)
+    first = reader.next_job()
+    assert reader.cpu_seconds(first) == 0.0
+    spark.range(200_000).repartition(3).count()
+    once = reader.cpu_seconds(first)
+    spark.range(200_000).repartition(3).count()
+    twice = reader.cpu_seconds(first)
+    assert once is not None
+    assert twice is not None
+    assert 0.0 < once < twice
+    assert reader.cpu_seconds(reader.next_job()) == 0.0
 
 
 def test_waiting_for_a_shuffle_is_not_useful() -> None:

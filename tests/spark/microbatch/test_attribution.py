@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from penstock.spark.chains import Chain, Exchange, Partitioning
 from penstock.spark.measure.operator_meter import Inside
-from penstock.spark.measure.stages import Stage
-from penstock.spark.microbatch.attribution import Metering, OperatorWork, Timing, attribute, split
+from penstock.spark.measure.stages import Stage, TaskWork
+from penstock.spark.microbatch.attribution import Metering, OperatorWork, Timing, attribute
 
 READ = Stage(2, 0.5, 100, 100)
 
@@ -47,6 +45,30 @@ def test_a_chain_without_a_shuffle_reads_the_input_itself() -> None:
     work = work_of([chain("a", exchange=Exchange.NONE), chain("b")], [[stage(1.0, records_in=1), stage(4.0)]])
     assert (work["a"].useful_seconds, work["a"].records_in) == (1.0, 100)  # a kept frame counts blocks of records
     assert work["b"].useful_seconds == 4.0
+
+
+def test_instances_are_told_apart_where_their_tasks_were_looked_at() -> None:
+    """The example of AuTraScale+ against AuTraScale: 100 records in 1 s and 100 in 4 s."""
+    uneven = Stage(3, 5.0, 200, 200, by_task=(TaskWork(100, 1.0), TaskWork(100, 4.0), TaskWork(0, 0.0)))
+    work = work_of([chain("a")], [[READ, uneven]], records=200)
+    assert work["a"].instance_rates == (100.0, 25.0)  # the third had nothing to do
+    assert work["a"].lasting(10.0, 3).instance_rates == (50.0, 12.5)  # by its own clock it took twice as long
+    assert work_of([chain("a")], [[READ, stage(5.0)]])["a"].instance_rates is None
+
+
+def test_operators_of_a_chain_share_the_time_of_each_task() -> None:
+    """Of 5 s of the stage, a quarter is a's and three quarters are b's, which gets half of the records."""
+    inside = {"a": metering(100, 10, 0.01), "b": metering(100, 10, 0.06)}
+    uneven = Stage(2, 5.0, 200, 100, by_task=(TaskWork(100, 1.0), TaskWork(100, 4.0)))
+    work = work_of([chain("a", "b")], [[READ, uneven]], records=200, metered=inside)
+    assert work["a"].instance_rates == pytest.approx((400.0, 100.0))
+    assert work["b"].instance_rates == pytest.approx((50 / 0.75, 12.5 / 0.75))
+
+
+def test_tasks_in_which_spark_counts_no_records_say_nothing_of_instances() -> None:
+    """Of a kept frame Spark counts blocks of records."""
+    kept = Stage(2, 5.0, 2, 100, by_task=(TaskWork(1, 1.0), TaskWork(1, 4.0)))
+    assert work_of([chain("a", exchange=Exchange.NONE)], [[kept]])["a"].instance_rates is None
 
 
 def test_operators_that_share_a_stage_share_its_time_as_measured_inside() -> None:
@@ -112,27 +134,11 @@ def test_too_few_stages_tell_nothing() -> None:
     assert attribute([chain("a")], [], 100) is None
 
 
-names = st.sampled_from("abcde")
-seconds = st.floats(0.0, 1e3)
-
-
-@given(seconds, st.dictionaries(names, st.none() | seconds, min_size=1), st.dictionaries(names, st.integers(0, 1000)))
-def test_the_time_of_a_stage_is_split_without_a_rest(
-    stage_seconds: float, known: dict[str, float | None], records: dict[str, int]
+@pytest.mark.parametrize(("timing", "seconds"), [(Timing.SOME, 6.0), (Timing.WAITS, 4.0), (Timing.NONE, None)])
+def test_what_was_measured_inside_one_batch_holds_for_one_with_twice_the_records(
+    timing: Timing, seconds: float | None
 ) -> None:
-    shares = split(stage_seconds, known, records)
-    assert shares.keys() == known.keys()
-    assert all(share >= 0 for share in shares.values())
-    assert sum(shares.values()) == pytest.approx(stage_seconds, abs=1e-9)
-
-
-@given(seconds, st.dictionaries(names, st.floats(0.01, 1e3), min_size=2))
-def test_it_is_split_as_measured_inside(stage_seconds: float, known: dict[str, float]) -> None:
-    shares = split(stage_seconds, known, {})
-    for name, inside in known.items():
-        assert shares[name] * sum(known.values()) == pytest.approx(inside * stage_seconds)
-
-
-def test_nothing_shared_by_nobody_in_particular_is_split_evenly() -> None:
-    """No record came, but the tasks took their time."""
-    assert split(1.0, {"a": 0.0, "b": 0.0}, {"a": 0, "b": 0}) == {"a": 0.5, "b": 0.5}
+    """A hundred records were timed, and took two seconds; three hundred came in."""
+    metering = Metering(Inside(50, 100 if timing is not Timing.NONE else 0, 2.0), timing).scaled(2.0)
+    assert metering.inside.records_out == 100
+    assert metering.seconds(300) == seconds

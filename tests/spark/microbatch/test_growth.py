@@ -82,8 +82,10 @@ class LateSlots(FixedSlots):
 
 
 @pytest.mark.parametrize("come", [True, False])
-def test_a_batch_does_not_wait_for_executors_that_are_coming(spark: SparkSession, tmp_path: Path, come: bool) -> None:
-    """Its tasks do: as many run as there is room for. If no more room comes, the job is as it was."""
+def test_a_plan_waits_for_its_slots_and_the_job_runs_on_meanwhile(
+    spark: SparkSession, tmp_path: Path, come: bool
+) -> None:
+    """If they do not come the job is as it was, and whoever asked is told why."""
     job = Pipeline("early", source=replay(constant(100.0, 3_600.0)))
     job.operator("only", as_text)
     job.sink(files(str(tmp_path / "out")), after="only")
@@ -93,20 +95,28 @@ def test_a_batch_does_not_wait_for_executors_that_are_coming(spark: SparkSession
     engine.start(small)
     seen: list[Sample] = []
 
-    def read(parallelism: int, warm_up: bool) -> bool:
-        seen.extend(engine.read())
-        return bool(seen) and (seen[-1].operators["only"].parallelism, seen[-1].warm_up) == (parallelism, warm_up)
+    def more() -> bool:
+        new = engine.read()
+        seen.extend(new)
+        return bool(new)
 
-    until(lambda: read(1, warm_up=False), "a job that has warmed up", engine)
+    def measured(parallelism: int) -> bool:
+        """Whether batches have ended since the last look that count, the newest of them under so many instances."""
+        return more() and (seen[-1].operators["only"].parallelism, seen[-1].warm_up) == (parallelism, False)
+
+    until(lambda: measured(1), "a job that has warmed up", engine)
     with ThreadPoolExecutor(1) as threads:
         change = threads.submit(engine.apply, wide)
         assert slots.asked.wait(60)
-        widened = sum(sample.operators["only"].parallelism == 3 for sample in seen)
-        until(lambda: read(3, warm_up=True), "batches under the new plan, which are warm-up", engine)
+        engine.read()  # batches from before
+        seen.clear()
+        for _ in range(3):
+            until(more, "batches while slots are awaited", engine)
+        waiting = list(seen)
         slots.answer.set()
         error = change.exception(60)
-    until(lambda: read(3 if come else 1, warm_up=False), "a job that has warmed up again", engine)
+    until(lambda: measured(3 if come else 1), "a job that has warmed up again", engine)
     engine.stop()
-    assert widened == 0
+    assert {(sample.operators["only"].parallelism, sample.warm_up) for sample in waiting} == {(1, False)}
     assert isinstance(error, NotEnoughSlotsError) is not come
     assert engine.plan() == (wide if come else small)

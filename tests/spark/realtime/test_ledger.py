@@ -25,7 +25,6 @@ def wiring(name: str, reads: tuple[str, ...], writes: str, after: tuple[str, ...
         segment=Segment((name,), after, () if ends else ("more",), (OUT,) if ends else ()),
         place=Place((name,), reads, name, None if ends else writes), source=Kafka(reads[0], "here:9092"), schema=None,
         internal_sink=None if ends else Kafka(writes, "here:9092"), latency_at=name, metered=(name,),
-        checkpoint=f"there/{name}",
     )  # fmt: skip
 
 
@@ -60,6 +59,16 @@ def test_a_finished_batch_shows_all(growth: Growth) -> None:
     assert windows.read(6.0, Plan({"count": 2})) == []
 
 
+def test_two_batches_that_end_at_one_moment_are_one_window(growth: Growth) -> None:
+    """Those of two queries, while one hands over to the other."""
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.divided({"in": 300})
+    ledger.add([batch(0, 0, 5, 300, 120, consumed=300)], 0)
+    ledger.add([batch(0, 2, 5 + 2e-7, 200, 80, consumed=500)], 1)
+    assert [sample.seconds for sample in windows.read(5.1, Plan({"count": 2}))] == [5]
+
+
 def test_the_cpu_counts_where_moving_records_costs_more_than_the_operator_itself(growth: Growth) -> None:
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     ledger.add([batch(0, 0, 5, 500, 200, consumed=500, inside=0.0001, cpu=0.4)])
@@ -86,6 +95,73 @@ def test_a_late_batch_costs_what_the_last_one_did(growth: Growth) -> None:
     # Two records in make one out: 40 out a second are 80 in; 1500 came, 400 + 800 are done.
     assert (late.throughput, late.backlog) == (80, 300)
     assert late.operators["count"].useful_seconds == pytest.approx(800 * 0.002)
+
+
+def surge(out: int) -> Growth:
+    """10 records a second come and go; from 10 s on 100 come, and as many as `out` go."""
+    growth = Growth()
+    for tick in range(41):
+        t = tick / 2
+        surging = max(0.0, t - 10)
+        growth.add(t, {"in": round(10 * t + surging * 90), "out": round(10 * t + surging * (out - 10))})
+    return growth
+
+
+def two_batches() -> list[SegmentBatch]:
+    return [
+        batch(0, 0, 5, 50, 50, consumed=50, inside=0.4),
+        batch(1, 5, 10, 50, 50, consumed=100, inside=0.04),
+    ]
+
+
+def test_a_surge_that_the_job_cannot_take_is_seen_before_its_batch_is_late() -> None:
+    growth, ledger, plan = surge(out=25), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add(two_batches())
+    assert len(windows.read(10.1, plan)) == 2
+    assert windows.read(12.4, plan) == []  # half a batch has not passed
+    [early] = windows.read(13.0, plan)
+    assert (early.seconds, early.input_rate, early.throughput, early.backlog) == (3, 100, 25, 225)
+    assert early.operators["count"].useful_seconds == pytest.approx(75 * 0.04)
+    assert early.event_latency_ms is None
+
+
+def test_a_surge_that_the_job_takes_is_seen_when_its_batch_ends() -> None:
+    growth, ledger, plan = surge(out=100), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add(two_batches())
+    assert len(windows.read(10.1, plan)) == 2
+    assert windows.read(15.0, plan) == []
+
+
+def test_what_the_first_batch_cost_is_not_what_records_cost() -> None:
+    """Records that came before the job wait for it; Spark compiled in the only batch that there was."""
+    growth, ledger = surge(out=25), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0)
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add([batch(0, 0, 10, 50, 50, consumed=50, inside=0.4)])
+    assert len(windows.read(10.1, Plan({"count": 1}))) == 1
+    assert windows.read(13.0, Plan({"count": 1})) == []
+
+
+@pytest.mark.parametrize("out", [0, 1])
+def test_output_that_is_too_rare_to_show_what_waits_ends_no_window(out: int) -> None:
+    """Nothing has been written since the last batch, and nothing need have been."""
+    growth, ledger, plan = Growth(), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
+    for t in range(21):
+        growth.add(float(t), {"in": 100 * t, "out": out})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add([batch(0, 0, 5, 500, 0, consumed=500), batch(1, 5, 10, 500, out, consumed=1000)])
+    assert len(windows.read(10.1, plan)) == 2
+    assert windows.read(14.0, plan) == []
+
+
+def test_a_change_that_has_just_been_made_ends_no_window_early() -> None:
+    growth, ledger, plan = surge(out=25), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add(two_batches())
+    windows.settle_until(17.0)
+    assert len(windows.read(10.1, plan)) == 2
+    assert windows.read(15.0, plan) == []
 
 
 def test_what_comes_again_after_a_stop_is_work_and_gets_nobody_further() -> None:
@@ -145,26 +221,65 @@ def test_duplicates_are_what_a_topic_holds_beyond_finished_batches() -> None:
     duplicates = Duplicates([first, second], {"in": 0, "between": 0, "out": 10})
     first.add([batch(0, 0, 5, 100, 100, consumed=100, name="read")])
     second.add([batch(0, 0, 5, 102, 204, consumed=102, topic="between")])
-    duplicates.count(first, {"between": 102}, {"between": 2.0})
+    duplicates.count(first, {"between": 102}, {"between": 2})
     assert duplicates.at_sinks == 4
-    duplicates.count(second, {"out": 10 + 204 + 3}, {"out": 3.0})
+    duplicates.count(second, {"out": 10 + 204 + 3}, {"out": 3})
     assert duplicates.at_sinks == 7
 
 
-def test_records_that_a_producer_sent_after_a_stop_are_not_those_of_the_last_batch() -> None:
-    """Five were still to be sent when the first stop was counted; the last batch had written two itself."""
-    growth = Growth()
-    for t, length in ((0, 0), (5, 100), (5.1, 100), (6, 205), (10, 205), (11, 207)):
-        growth.add(t, {"out": length})
+def test_records_of_two_segments_in_one_topic_are_no_duplicates_of_each_other() -> None:
+    """Each has finished a hundred; the first had written two more when both were stopped, and the second three."""
+    both = [Ledger(wiring(name, ("in",), "out"), {}, started=0.0) for name in ("left", "right")]
+    duplicates = Duplicates(both, {"in": 0, "out": 0})
+    for ledger in both:
+        ledger.add([batch(0, 0, 5, 100, 100, consumed=100, name=ledger.wiring.segment.name)])
+    duplicates.count(both[0], {"out": 202}, {"out": 2})
+    duplicates.count(both[1], {"out": 205}, {"out": 5})
+    assert (duplicates.at_sinks, duplicates.newest_at_sinks) == (5, 5)
+
+
+def test_while_two_queries_run_what_happens_is_read_from_the_topics_and_then_the_new_one_tells_all() -> None:
+    """100 a second come and go, one for one; cut at 1,000, which comes at 10. The batch of the old query ends at 12."""
+    growth, ledger = Growth(), Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    for t in range(31):
+        growth.add(float(t), {"in": 100 * t, "out": 100 * t})
+    ledger.add([batch(0, 0, 6, 600, 600, consumed=600)])
+    ledger.divided({"in": 1000})
+    ledger.add([batch(0, 7, 11, 100, 100, consumed=1100)], 1)
+    assert (ledger.records_in, ledger.waiting(11.0, growth)) == (700, 0)
+    assert ledger.flow(7, 11, growth).records_in == pytest.approx(400)  # the batch alone shows 100
+    ledger.add([batch(1, 6, 12, 400, 400, consumed=1000)])
+    ledger.handed_over(12.0)
+    assert (ledger.records_in, ledger.waiting(12.0, growth)) == (1100, 0)
+    ledger.add([batch(1, 11, 15, 400, 400, consumed=1500)])  # began while there were two: all of it is shared
+    assert ledger.batches[-1].shared
+    assert (ledger.records_in, ledger.waiting(15.0, growth), ledger.waiting(20.0, growth)) == (1500, 0, 0)
+    ledger.add([batch(2, 15, 19, 400, 400, consumed=1900)])
+    assert not ledger.batches[-1].shared
+    assert ledger.flow(15, 19, growth).records_in == 400
+
+
+def test_a_batch_of_the_old_query_that_was_never_reported_is_known_from_the_cut() -> None:
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
-    duplicates = Duplicates([ledger], {"in": 0, "out": 0})
-    ledger.add([batch(0, 0, 5, 100, 100, consumed=100)])
-    duplicates.count(ledger, {"out": 100}, ledger.written(5.1, growth))
-    ledger.stopped({"in": 100}, 5.1, growth)
-    assert (duplicates.at_sinks, duplicates.newest_at_sinks) == (0, 0)
-    ledger.add([batch(1, 5.5, 10, 100, 100, consumed=200)])
-    duplicates.count(ledger, {"out": 207}, ledger.written(11, growth))
-    assert (duplicates.at_sinks, duplicates.newest_at_sinks) == (7, 2)
+    ledger.add([batch(0, 0, 6, 600, 300, consumed=600)])
+    ledger.divided({"in": 1000})
+    ledger.handed_over(12.0)
+    assert (ledger.records_in, ledger.records_out) == (1000, 500)
+
+
+def test_a_hand_over_that_was_stopped_half_way_is_undone_as_far_as_it_comes_again() -> None:
+    """The old query had come to 800 of 1,000 and the new one to 1,100: what it did comes again."""
+    growth, ledger = Growth(), Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    for t in range(31):
+        growth.add(float(t), {"in": 100 * t, "out": 100 * t})
+    ledger.add([batch(0, 0, 8, 800, 800, consumed=800)])
+    ledger.divided({"in": 1000})
+    ledger.add([batch(0, 7, 11, 100, 100, consumed=1100)], 1)
+    ledger.stopped({"in": 800}, 11.0, growth)
+    assert (ledger.records_in, ledger.records_out) == (800, 800)
+    ledger.add([batch(0, 12, 15, 700, 700, consumed=1500)])
+    assert (ledger.records_in, ledger.waiting(15.0, growth)) == (1500, 0)
+    assert not ledger.batches[-1].shared
 
 
 def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from patience import wait_for
+from penstock.spark.realtime import log_levels
 from penstock.spark.realtime.log_levels import NOISY, muted
 
 pytestmark = pytest.mark.spark
@@ -28,6 +29,7 @@ def test_levels_come_back_after_a_stop(spark: SparkSession) -> None:
         assert set(levels(spark)) == {"OFF"}
         with muted(spark):
             pass
+        log_levels._restore(jvm)  # as the inner stop does some seconds later
         assert set(levels(spark)) == {"OFF"}, "another stop is under way"
     wait_for(lambda: levels(spark) == before)
     assert before[0] == "INFO"

@@ -5,74 +5,26 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import SparkSession
 
 from penstock.model import Plan, Sample
 from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError
 from penstock.spark.io.kafka_topic import kafka
-from penstock.spark.pipeline import Pipeline
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.topics.offsets import Offsets
 from penstock.testbed.broker import Broker
+from realtime_jobs import diamond, line, running
 
 pytestmark = pytest.mark.spark
 
 Until = Callable[[Callable[[], object]], None]
-
-
-def takes(milliseconds: float) -> Callable[[DataFrame], DataFrame]:
-    """An operator with a known service time, as one that asks another system for every record."""
-    wait = f"reflect('java.lang.Thread', 'sleep', cast({milliseconds} + 0 * length(value) as bigint))"
-    return lambda frame: frame.withColumn("waited", F.expr(wait)).where("waited = 'null'").drop("waited")
-
-
-def as_text(frame: DataFrame) -> DataFrame:
-    return frame.select(F.col("value").cast("string").alias("value"), "stamp")
-
-
-def marked(mark: str) -> Callable[[DataFrame], DataFrame]:
-    return lambda frame: frame.withColumn("value", F.concat("value", F.lit(mark)))
-
-
-def line(source: Any, sink: Any, **milliseconds: float) -> Pipeline:
-    """Operators of known service times, one behind the other."""
-    job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
-    after: Any = ()
-    for name, length in milliseconds.items():
-        after = job.operator(name, (lambda ms: lambda frame: takes(ms)(as_text(frame)))(length), after=after)
-    job.sink(kafka(sink.name, servers=sink.broker.servers), after=after)
-    return job
-
-
-def diamond(source: Any, sink: Any) -> Pipeline:
-    job = Pipeline(source.name, source=kafka(source.name, servers=source.broker.servers))
-    read = job.operator("read", as_text)
-    left = job.operator("left", marked("l"), after=read)
-    right = job.operator("right", marked("r"), after=read)
-    joined = job.operator("join", lambda frame: frame, after=[left, right])
-    job.sink(kafka(sink.name, servers=sink.broker.servers), after=joined)
-    return job
-
-
-@contextmanager
-def running(
-    spark: SparkSession, job: Pipeline, checkpoint: str, *, batch_seconds: float = 1.0, **plan: int
-) -> Iterator[RealTimeEngine]:
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=batch_seconds)
-    engine.start(Plan(plan))
-    try:
-        yield engine
-    finally:
-        engine.stop()
 
 
 def test_every_record_arrives_through_random_changes_of_every_operator(
@@ -133,26 +85,29 @@ def test_an_overload_is_seen_while_its_batch_still_runs(
         assert seen.throughput < 250  # 5 ms a record
 
 
-def test_useful_time_is_that_of_the_operator(
-    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+@pytest.mark.parametrize(("long", "slots"), [(2, 3), (1, 1)])
+def test_useful_time_is_that_of_the_operator_apart_or_in_a_chain(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until, long: int, slots: int
 ) -> None:
     source, sink = new_topic(), new_topic()
-    with running(spark, line(source, sink, short=4, long=20), checkpoint, batch_seconds=2, short=1, long=2) as engine:
+    job = line(source, sink, short=4, long=20)
+    with running(spark, job, checkpoint, batch_seconds=2, short=1, long=long) as engine:
+        assert engine.slots_needed(engine.plan()) == slots
         samples: list[Sample] = []
 
         def is_measured() -> bool:
             source.send(b"one", b"more")
             samples.extend(s for s in engine.read() if not s.warm_up and s.operators["long"].records_in)
-            return len(samples) >= 2
+            return len(samples) >= 4
 
         until(is_measured)
         sample = samples[-1]
         for name, seconds in (("short", 0.004), ("long", 0.020)):
-            operator = sample.operators[name]
-            assert operator.useful_seconds is not None
-            assert operator.records_in is not None
-            assert operator.useful_seconds / operator.records_in == pytest.approx(seconds, rel=0.25)
-            assert operator.records_out == operator.records_in
+            operators = [each.operators[name] for each in samples]
+            assert operators[-1].records_out == operators[-1].records_in
+            a_record = [each.useful_seconds / (each.records_in or 1.0) for each in operators if each.useful_seconds]
+            assert min(a_record) >= seconds  # it sleeps as long as that: it is known, or it is not, but never less
+            assert min(a_record) < 1.25 * seconds  # in the least disturbed of the windows
         assert sample.processing_latency_ms is not None
         assert sample.event_latency_ms is not None
         assert sample.processing_latency_ms.p50 is not None
@@ -249,9 +204,10 @@ def test_partitions_added_to_a_topic_are_read_and_have_slots(
     with running(spark, job, checkpoint, only=1) as engine:
         source.send(b"first")
         until(lambda: b"first" in sink.read())
-        needed = engine.slots_needed(engine.plan())
+        assert engine.slots_needed(engine.plan()) == 1  # the operator runs where the topic is read
         broker.admin.create_partitions([NewPartitions(source.name, 3)])[source.name].result(30)
-        until(lambda: engine.slots_needed(engine.plan()) == needed + 2)
+        until(lambda: engine.slots_needed(engine.plan()) == 4)
+        until(lambda: engine.changes and engine._segments[0].runs(engine.plan()))
         producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
         producer.produce(source.name, b"later", partition=2)
         producer.flush()

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, cast
 
-import pytest
-
+from patience import HANG_SECONDS
 from penstock.model import Plan
 from penstock.spark.realtime.rescale import CancelledError, Rescale
 
@@ -63,10 +62,29 @@ def rescale(queries: Sequence[Query], available: int, cancelled: Any = lambda: F
     )  # fmt: skip
 
 
+def run(change: Rescale, queries: Sequence[Query]) -> BaseException | None:
+    """Make the change; what ended it, if it was not made. One that would never end fails its test."""
+    ended: list[BaseException | None] = []
+
+    def make() -> None:
+        try:
+            change.run(cast("Any", queries))
+        except CancelledError as error:
+            ended.append(error)
+        else:
+            ended.append(None)
+
+    changing = threading.Thread(target=make, daemon=True)
+    changing.start()
+    changing.join(HANG_SECONDS)
+    assert ended, "the change never ended"
+    return ended[0]
+
+
 def test_segments_change_one_after_the_other_while_there_are_slots() -> None:
     log: list[str] = []
     queries = [Query("one", log), Query("two", log)]
-    rescale(queries, available=12).run(cast("Any", queries))
+    assert run(rescale(queries, available=12), queries) is None
     assert log == ["stop one", "start one with 4", "stop two", "start two with 4"]
 
 
@@ -74,25 +92,19 @@ def test_with_fewer_slots_than_the_old_plan_has_they_are_stopped_together() -> N
     """One alone never fits: with it 4 + 6 slots would be needed, and an executor with four of twelve was lost."""
     log: list[str] = []
     queries = [Query("one", log), Query("two", log)]
-    rescale(queries, available=8).run(cast("Any", queries))
+    assert run(rescale(queries, available=8), queries) is None
     assert log == ["stop one", "stop two", "start one with 4", "start two with 4"]
 
 
 def test_a_stop_ends_a_change_that_waits() -> None:
     log: list[str] = []
     queries = [Query("one", log, endless=True), Query("two", log)]
-    stopping = threading.Event()
-    change = rescale(queries, available=8, cancelled=stopping.is_set)
-    ended: list[BaseException] = []
+    asked: list[None] = []
 
-    def run() -> None:
-        with pytest.raises(CancelledError) as raised:
-            change.run(cast("Any", queries))
-        ended.append(raised.value)
+    def stopped_after_a_while() -> bool:
+        asked.append(None)
+        return len(asked) > 10
 
-    changing = threading.Thread(target=run)
-    changing.start()
-    stopping.set()
-    changing.join(600)
-    assert len(ended) == 1
+    ended = run(rescale(queries, available=8, cancelled=stopped_after_a_while), queries)
+    assert str(ended) == "the job is being stopped"
     assert log == []

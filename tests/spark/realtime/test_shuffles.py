@@ -21,7 +21,7 @@ from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.spark.realtime.shuffles import inner_shuffles
 from penstock.spark.settings import PARTITIONS
 
-PLAN = Plan({"split": 2, "count": 3})
+PLAN = Plan({"split": 4, "count": 3})
 READERS = 2
 
 
@@ -66,7 +66,7 @@ def test_a_shuffle_that_has_more_partitions_than_there_are_slots_is_refused_at_t
     with pytest.raises(NotEnoughSlotsError) as refused:
         engine.start(PLAN)
     assert str(refused.value) == (
-        "the plan needs 47 slots, but only 16 are available: operator count shuffles inside, into 40 partitions with a "
+        "the plan needs 49 slots, but only 16 are available: operator count shuffles inside, into 40 partitions with a "
         "slot each; spark.sql.shuffle.partitions says how many"
     )
     assert not spark.streams.active
@@ -97,7 +97,7 @@ def test_a_checkpoint_keeps_its_partitions_whatever_the_session_says(
     first = RealTimeEngine(spark, made, dry_run(spark, made), checkpoint, batch_seconds=1)
     source.send(b"to be")
     first.start(PLAN)
-    wait_for(lambda: first._queries[0].last_batch >= 1)
+    wait_for(lambda: first._segments[0].last_batch >= 1)
     first.stop()
     needed = READERS + PLAN.total + int(spark.conf.get(PARTITIONS) or 0)
     assert first.slots_needed(PLAN) == needed

@@ -93,7 +93,7 @@ def test_segments_are_joined_by_topics_and_latency_is_measured_at_the_end(spark:
     assert join.reads == (*left.writes, *right.writes)
     assert join.writes == ("counts",)
     assert [wiring.latency_at for wiring in (read, left, right, join)] == [None, None, None, "join"]
-    assert len({wiring.checkpoint for wiring in (read, left, right, join)}) == 4
+    assert len({wiring.place.folder for wiring in (read, left, right, join)}) == 4
     assert all(topic.startswith("penstock-my_job-") for topic in join.reads)
 
 

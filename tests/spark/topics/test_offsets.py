@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import TopicCollection, TopicPartition
+from confluent_kafka import Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
 from penstock.spark.topics import offsets as module
@@ -120,3 +121,17 @@ def test_a_topic_that_is_there_is_kept(broker: Broker, new_topic: Any) -> None:
     offsets.create(topic.name, 5)
     assert offsets.ends([topic.name]) == {topic.name: 1}
     assert offsets.partitions("nowhere") is None
+
+
+@pytest.mark.spark
+def test_records_are_counted_from_a_time_on_by_their_stamps(broker: Broker) -> None:
+    broker.create_topic("stamped", 2)
+    producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
+    begin = round(time.time())  # brokers throw old records away
+    for second, partition in ((10, 0), (20, 0), (20, 1), (30, 0)):
+        producer.produce("stamped", b"x", partition=partition, timestamp=1000 * (begin + second))
+    producer.flush()
+    offsets = Offsets(broker.servers)
+    assert offsets.ends(["stamped"]) == {"stamped": 4}
+    found = [offsets.written_since(["stamped"], begin + at) for at in (5.0, 20.0, 20.001, 31.0)]
+    assert found == [{"stamped": n} for n in (4, 3, 1, 0)]

@@ -2,6 +2,7 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
+const MARK_PIXELS = 12; // changes closer together than this, on average, cannot be told apart
 const MARGIN = { left: 46, right: 10, top: 6, bottom: 20 }, HEIGHT = 150;
 
 // Makes an element. What people wrote, such as names of operators, only ever goes in as text.
@@ -18,17 +19,19 @@ function element(tag, attributes = {}, ...children) {
 function short(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
-  if (size >= 1e9) return (value / 1e9).toFixed(1) + " G";
-  if (size >= 1e6) return (value / 1e6).toFixed(1) + " M";
-  if (size >= 1e4) return (value / 1e3).toFixed(size >= 1e5 ? 0 : 1) + " k";
+  const scaled = (unit, digits = 1) => (value / unit).toFixed(digits).replace(/\.0$/, "");
+  if (size >= 1e9) return scaled(1e9) + " G";
+  if (size >= 1e6) return scaled(1e6) + " M";
+  if (size >= 1e4) return scaled(1e3, size >= 1e5 ? 0 : 1) + " k";
   if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString("en");
   return value.toFixed(size >= 10 ? 1 : 2);
 }
 
 function milliseconds(value) {
   if (value === null || value === undefined) return "–";
-  return value >= 60000 ? (value / 60000).toFixed(1) + " min" : value >= 1000
-    ? (value / 1000).toFixed(value >= 10000 ? 0 : 1) + " s" : Math.round(value) + " ms";
+  if (value === 0) return "0";
+  return value >= 60000 ? (value / 60000).toFixed(1).replace(/\.0$/, "") + " min" : value >= 1000
+    ? (value / 1000).toFixed(value >= 10000 ? 0 : 1).replace(/\.0$/, "") + " s" : Math.round(value) + " ms";
 }
 
 // Wall-clock time of a live job, hours and minutes since the start of a simulated one.
@@ -44,12 +47,20 @@ function moment(t, simulated, span = 0) {
   return date.toLocaleTimeString("en-GB", time);
 }
 
-function ticks(low, high, count) {
-  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+function ticks(low, high, count, least = 0) {
+  const rough = Math.max((high - low) / count, least), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((each) => each * power >= rough) || 10);
   const found = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(at);
   return found;
+}
+
+// Steps of an axis in milliseconds: those that are read easily as seconds and minutes.
+const MS_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5];
+
+function latencyTicks(high, count) {
+  const step = MS_STEPS.find((each) => high / each <= count);
+  return step ? Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => i * step) : ticks(0, high, count);
 }
 
 const TIME_STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800, 2592000];
@@ -63,14 +74,14 @@ function timeTicks(low, high, count) {
 }
 
 class Chart {
-  // axis: {begin, end, simulated}, shared by all charts; on: {hover(t), zoom(begin, end)}
-  constructor(title, unit, format, on) {
-    this.format = format;
-    this.on = on;
+  // axis: {begin, end, simulated}, shared by all charts; on: {hover(t), zoom(begin, end), choose(mark)}
+  // whole: whether its values are counts, which have no halves
+  constructor(title, unit, format, on, whole = false) {
+    Object.assign(this, { format, on, whole });
     this.legend = element("div", { class: "legend" });
     this.svg = element("svg", { role: "img", "aria-label": title, height: HEIGHT });
-    this.host = element("section", { class: "chart", "data-chart": title },
-      element("h2", {}, title, element("span", {}, unit)), this.svg, this.legend);
+    this.unit = element("span", {}, unit);
+    this.host = element("section", { class: "chart", "data-chart": title }, element("h2", {}, title, this.unit), this.svg, this.legend);
     new ResizeObserver(() => this.redraw()).observe(this.host);
     this.svg.addEventListener("pointermove", (event) => this.moved(event));
     this.svg.addEventListener("pointerleave", () => { this.from = null; this.on.hover(null); this.redraw(); });
@@ -79,9 +90,11 @@ class Chart {
     this.svg.addEventListener("dblclick", () => this.on.zoom(null, null));
   }
 
-  // series: [{name, color, points: [[t, value]], step, dash}]; marks: [t]; shaded: [[begin, end]]; target: a value
+  // series: [{name, color, points: [[t, value]], step, dash, area}]; marks: [{t, grows, number}]; shaded: [[begin, end,
+  // share]]; target: a value
   show(axis, series, marks = [], shaded = [], target = null) {
-    Object.assign(this, { axis, series, marks, shaded, target });
+    const known = series.filter((each) => each.points.some((point) => point[1] !== null && point[1] !== undefined));
+    Object.assign(this, { axis, series: known, marks, shaded, target });
     this.redraw();
   }
 
@@ -92,13 +105,15 @@ class Chart {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const { begin, end, simulated } = this.axis, inside = (p) => p[0] >= begin && p[0] <= end;
     const values = this.series.flatMap((each) => each.points.filter(inside).map((p) => p[1])).filter((v) => v !== null);
-    const top = Math.max(...values, this.target || 0) * 1.08 || 1;
+    const top = Math.max(...values, this.target || 0, this.whole ? 1 : 0) * 1.08 || 1;
     this.x = (t) => MARGIN.left + (width - MARGIN.left - MARGIN.right) * (t - begin) / (end - begin || 1);
     this.y = (v) => HEIGHT - MARGIN.bottom - (HEIGHT - MARGIN.top - MARGIN.bottom) * v / top;
     const right = width - MARGIN.right, floor = this.y(0), clip = (t) => Math.min(right, Math.max(MARGIN.left, this.x(t)));
-    const parts = this.shaded.filter(([a, b]) => b > begin && a < end).map(([a, b]) => element("rect", {
-      class: "shade", x: clip(a), y: MARGIN.top, width: Math.max(1.5, clip(b) - clip(a)), height: floor - MARGIN.top }));
-    for (const at of ticks(0, top, 4)) {
+    const parts = this.shaded.filter(([a, b]) => b > begin && a < end).map(([a, b, share]) => element("rect", {
+      class: "shade", x: clip(a), y: MARGIN.top, width: Math.max(1.5, clip(b) - clip(a)), height: floor - MARGIN.top,
+      opacity: 0.15 + 0.85 * share }));
+    const scale = this.format === milliseconds ? latencyTicks(top, 5) : ticks(0, top, 5, this.whole ? 1 : 0);
+    for (const at of values.length ? scale : [0]) {
       parts.push(element("line", { class: "grid", x1: MARGIN.left, x2: right, y1: this.y(at), y2: this.y(at) }),
         element("text", { x: MARGIN.left - 6, y: this.y(at) + 4, "text-anchor": "end" }, this.format(at)));
     }
@@ -106,13 +121,23 @@ class Chart {
       parts.push(element("text", { x: this.x(at), y: HEIGHT - 5,
         "text-anchor": right - this.x(at) < 22 ? "end" : "middle" }, moment(at, simulated, end - begin)));
     }
-    for (const at of this.marks.filter((t) => t >= begin && t <= end)) {
-      parts.push(element("line", { class: "mark", x1: this.x(at), x2: this.x(at), y1: MARGIN.top, y2: floor }));
+    const seen = this.marks.filter((mark) => mark.t >= begin && mark.t <= end);
+    this.drawn = seen.length * MARK_PIXELS < right - MARGIN.left ? seen : [];
+    for (const { t, grows } of this.drawn) {
+      const x = this.x(t), tip = grows ? [MARGIN.top + 5, MARGIN.top - 2] : [MARGIN.top - 2, MARGIN.top + 5];
+      parts.push(element("line", { class: "mark", x1: x, x2: x, y1: MARGIN.top + 5, y2: floor }), element("path", {
+        class: grows ? "tip grows" : "tip", d: `M${x - 4} ${tip[0]}H${x + 4}L${x} ${tip[1]}Z` }));
+    }
+    if (!values.length) {
+      const middle = (MARGIN.left + right) / 2;
+      parts.push(element("text", { class: "empty", x: middle, y: HEIGHT / 2, "text-anchor": "middle" }, "not measured"));
     }
     if (this.target !== null) {
       parts.push(element("line", { class: "target", x1: MARGIN.left, x2: right, y1: this.y(this.target), y2: this.y(this.target) }));
     }
     for (const each of this.series) {
+      const drawn = each.area ? this.path(each) : "";
+      if (drawn) parts.push(element("path", { class: "area", fill: each.color, d: this.closed(drawn, floor) }));
       parts.push(element("path", { class: "curve", stroke: each.color, d: this.path(each), "stroke-dasharray": each.dash }));
     }
     this.cursor = element("line", { class: "cursor", y1: MARGIN.top, y2: floor, visibility: "hidden" });
@@ -143,6 +168,14 @@ class Chart {
     return text;
   }
 
+  // A path as the edge of an area: each of its pieces goes down to the floor at both ends.
+  closed(path, floor) {
+    return path.split("M").filter(Boolean).map((piece) => {
+      const from = piece.split(" ")[0], to = piece.match(/[LH]?([\d.]+)(?: [\d.]+)?$/)[1];
+      return `M${from} ${floor}L${piece}L${to} ${floor}Z`;
+    }).join("");
+  }
+
   timeAt(event) {
     const inside = event.clientX - this.svg.getBoundingClientRect().left, width = this.width - MARGIN.left - MARGIN.right;
     const share = Math.min(1, Math.max(0, (inside - MARGIN.left) / width));
@@ -163,7 +196,13 @@ class Chart {
   released(event) {
     const to = this.timeAt(event), from = this.from;
     this.from = null;
-    if (from === null || from === undefined || Math.abs(this.x(to) - this.x(from)) < 8) return;
+    if (from === null || from === undefined) return;
+    if (Math.abs(this.x(to) - this.x(from)) < 8) {
+      const near = (mark) => Math.abs(this.x(mark.t) - this.x(to));
+      const [nearest] = this.drawn.filter((mark) => near(mark) < 8).sort((a, b) => near(a) - near(b));
+      if (nearest) this.on.choose(nearest);
+      return;
+    }
     this.on.zoom(Math.min(from, to), Math.max(from, to));
   }
 

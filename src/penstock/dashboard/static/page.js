@@ -4,7 +4,7 @@
 const $ = (id) => document.getElementById(id);
 const REPORT = window.PENSTOCK_REPORT || null;
 const COLORS = [..."01234567"].map((n) => `var(--c${n})`);
-const MOST_BUCKETS = 1200, QUICKEST_MS = 1000, SLOWEST_MS = 10000;
+const MOST_PLANS = 2000, MOST_BUCKETS = 1200, QUICKEST_MS = 1000, SLOWEST_MS = 10000;
 
 let job = null; // the answer to the newest whole question, with what was new added to it
 let view = { begin: null, end: null }; // the part of the time that is shown; null: all
@@ -23,12 +23,16 @@ async function ask(path, parameters = {}) {
 function trouble(error) {
   $("trouble").hidden = !error;
   $("trouble").textContent = error ? error.message : "";
-  $("pulse").hidden = REPORT !== null;
-  $("pulse").className = `pulse ${error ? "lost" : REPORT || !fresh() ? "" : "live"}`;
-  $("pulse").title = error ? "the page gets no answer" : fresh() ? "it runs" : "no new cycle lately";
+  $("pulse").hidden = REPORT !== null || (!job && !error);
+  $("pulse").className = `pulse ${error ? "lost" : fresh() ? "live" : ""}`;
+  $("pulse").textContent = error ? "no answer" : fresh() ? "live" : !job ? "" : job.simulated ? "simulated"
+    : `last cycle ${ago(Date.now() / 1000 - job.ended)} ago`;
 }
 
+const several = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 const interval = () => (job && job.description ? job.description.interval_seconds : 10);
+const ago = (seconds) => seconds < 120 ? `${Math.round(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min`
+  : seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
 const fresh = () => job !== null && !job.simulated && Date.now() / 1000 - job.ended < 5 * interval() + 10;
 
 // Charts ----------------------------------------------------------------------------------------------------------
@@ -36,19 +40,21 @@ const fresh = () => job !== null && !job.simulated && Date.now() / 1000 - job.en
 const on = {
   hover: (t) => Object.values(charts).forEach((chart) => chart.point(t)),
   zoom: (begin, end) => { view = { begin, end }; if (REPORT) draw(); else load(); },
+  choose: (mark) => pick(mark.number).catch(trouble),
 };
 const charts = {
   rate: new Chart("Load", "records/s", short, on),
   latency: new Chart("Latency against its target", "", milliseconds, on),
-  parallelism: new Chart("Parallelism by operator", "instances", short, on),
-  executors: new Chart("Executors", "", short, on),
-  backlog: new Chart("Backlog", "records in the source", short, on),
+  parallelism: new Chart("Parallelism by operator", "instances", short, on, true),
+  executors: new Chart("Executors", "number", short, on, true),
+  backlog: new Chart("Backlog", "records in the source", short, on, true),
   cost: new Chart("Cost so far", "slot-hours, nominal", short, on),
 };
 $("charts").append(...Object.values(charts).map((chart) => chart.host));
 
 const column = (name) => job.chart.t.map((t, i) => [t, job.chart[name][i]]);
 const has = (name) => job.chart[name].some((value) => value !== null);
+const size = (plan) => slots(plan) + (plan.executors || 0) / 1000; // of the same slots, the one with fewer executors
 const plans = (read) => job.plans.map((plan) => [plan.t, read(plan)]);
 const slots = (plan) => {
   const k = Object.values(plan.parallelism);
@@ -58,32 +64,40 @@ const slots = (plan) => {
 function draw() {
   const begin = view.begin === null ? job.began : view.begin, end = view.end === null ? job.ended : view.end;
   const axis = { begin, end: Math.max(end, begin + 1), simulated: job.simulated, last: job.ended };
-  const marks = job.plans.filter((plan) => plan.changed).map((plan) => plan.t), shaded = missed();
+  const marks = job.plans.map((plan, i) => ({ t: plan.t, number: plan.number, changed: plan.changed,
+    grows: i > 0 && size(plan.in_force) >= size(job.plans[i - 1].in_force) })).filter((plan) => plan.changed);
+  const shaded = missed();
   const slo = job.description ? job.description.slo : {};
   const show = (name, series, target = null) => charts[name].show(axis, series, marks, shaded, target);
   show("rate", [
-    { name: "offered", color: COLORS[0], points: column("input_rate") },
+    { name: "offered", color: COLORS[0], points: column("input_rate"), area: true },
     { name: "completed", color: COLORS[1], points: column("throughput") },
   ]);
   const latencies = [["event", "event_latency_ms"], ["processing", "processing_latency_ms"]].filter((each) => has(each[1]));
   const target = slo.event_latency_ms ?? slo.processing_latency_ms ?? null;
+  charts.latency.unit.textContent = slo.statistic ? `${slo.statistic} of a window` : "";
   show("latency", latencies.map(([name, key], i) => ({ name, color: COLORS[i], points: column(key) })), target);
-  const names = operators();
-  show("parallelism", names.map((name, i) => ({
+  const names = operators(), acts = job.latest.mode === "active";
+  const whole = job.plans.length < MOST_PLANS; // of more plans than that the oldest are left out
+  charts.parallelism.unit.textContent = whole ? "instances" : "zoom in to see operators";
+  show("parallelism", whole ? names.map((name, i) => ({
     name, color: COLORS[i % COLORS.length], step: true, points: plans((plan) => plan.in_force.parallelism[name] ?? null),
-  })));
+  })) : [{ name: "slots on average", color: COLORS[0], points: job.chart.t.map((t, i) =>
+    [t, job.chart.held_seconds[i] ? job.chart.slot_seconds[i] / job.chart.held_seconds[i] : null]) }]);
   charts.executors.host.hidden = !has("executors") && !job.plans.some((plan) => plan.in_force.executors);
-  charts.cost.host.classList.toggle("wide", charts.executors.host.hidden); // the last of an odd number
+  charts.rate.host.classList.toggle("wide", charts.executors.host.hidden); // the first of an odd number
   show("executors", [
-    { name: "present", color: COLORS[1], points: column("executors") },
+    { name: "present", color: COLORS[1], points: column("executors"), area: true },
     { name: "requested", color: COLORS[0], step: true, points: plans((plan) => plan.in_force.executors ?? null) },
-    { name: "decided", color: COLORS[7], step: true, dash: "3 3", points: plans((plan) => plan.decided.executors ?? null) },
+    { name: "leaving", color: COLORS[2], points: column("leaving") },
+    ...(acts ? [] : [{ name: "would request", color: COLORS[7], step: true, dash: "3 3",
+      points: plans((plan) => plan.decided.executors ?? null) }]),
   ]);
   show("backlog", [{ name: "waiting", color: COLORS[2], points: column("backlog") }]);
   const cost = costs();
   show("cost", [
-    { name: "this job", color: COLORS[0], points: cost.taken },
-    { name: `a fixed plan of ${cost.most} slots`, color: COLORS[7], dash: "5 4", points: cost.fixed },
+    { name: "this job", color: COLORS[0], points: cost.taken, area: true },
+    { name: `a fixed plan of ${several(cost.most, "slot")}`, color: COLORS[7], dash: "5 4", points: cost.fixed },
   ]);
   head(slo, target, cost);
   graph();
@@ -94,12 +108,12 @@ const operators = () => (job.description ? job.description.order : Object.keys(j
 function missed() {
   const { t, missed_seconds, measured_seconds } = job.chart;
   return t.map((at, i) => [at, i]).filter(([, i]) => missed_seconds[i] > 0)
-    .map(([at, i]) => [at - Math.max(measured_seconds[i], job.bucket_seconds / 2), at]);
+    .map(([at, i]) => [at - Math.max(measured_seconds[i], job.bucket_seconds / 2), at, missed_seconds[i] / measured_seconds[i]]);
 }
 
 // What the plans held until each point, and what the largest of them would have held all the time.
 function costs() {
-  const most = Math.max(...job.plans.map((plan) => slots(plan.in_force)), 1);
+  const most = Math.max(...job.plans.map((plan) => slots(plan.in_force)), ...job.chart.most_slots, 1);
   let taken = 0, fixed = 0;
   const sums = { taken: [], fixed: [], most };
   job.chart.t.forEach((t, i) => {
@@ -115,8 +129,9 @@ function costs() {
 
 const newest = (name) => { const known = job.chart[name].filter((v) => v !== null); return known.length ? known.at(-1) : null; };
 
-function tile(value, words, tone = "") {
-  return element("div", { class: `tile ${tone}` }, element("b", {}, value), element("span", {}, words));
+function tile(name, value, note, tone = "") {
+  return element("div", { class: `tile ${tone}` }, element("span", {}, name), element("b", {}, value),
+    element("small", {}, note));
 }
 
 function head(slo, target, cost) {
@@ -124,23 +139,38 @@ function head(slo, target, cost) {
   const sum = (name) => job.chart[name].reduce((a, b) => a + (b || 0), 0), measured = sum("measured_seconds");
   const outside = measured ? sum("missed_seconds") / measured : null, held = cost.fixed.at(-1)?.[1] || 0;
   const saved = held ? 1 - cost.taken.at(-1)[1] / held : null;
-  const words = target === null ? "latency, no target" : `latency, target ${milliseconds(target)} (${slo.statistic})`;
+  const kind = slo.event_latency_ms || !has("processing_latency_ms") ? "Event latency" : "Processing latency";
+  const aim = target === null ? "no target" : `target ${milliseconds(target)}`;
+  const present = newest("executors"), leaving = newest("leaving"), plan = job.latest.in_force;
+  const requested = plan.executors ? `${plan.executors} requested` : "present";
   $("tiles").replaceChildren(
-    tile(short(newest("input_rate")), "records/s offered"),
-    tile(short(newest("throughput")), "records/s completed"),
-    tile(milliseconds(latency), words, target === null || latency === null ? "" : latency > target ? "bad" : "good"),
-    tile(short(newest("backlog")), "records wait"),
-    tile(String(slots(job.latest.in_force)), "slots in force"),
-    tile(outside === null ? "–" : (100 * outside).toFixed(1) + " %", "of the windows missed a target", outside > 0.05 ? "bad" : ""),
-    tile(saved === null ? "–" : (100 * saved).toFixed(0) + " %", `fewer slot-hours than ${cost.most} all the time`));
+    tile("Offered", short(newest("input_rate")), "records/s"),
+    tile("Completed", short(newest("throughput")), "records/s"),
+    tile(kind, milliseconds(latency), aim, target === null || latency === null ? "" : latency > target ? "bad" : "good"),
+    tile("Backlog", short(newest("backlog")), "records wait"),
+    tile("Slots", String(slots(plan)), "in the plan in force"),
+    ...(present === null ? [] : [tile("Executors", short(present), requested + (leaving ? `, ${leaving} leaving` : ""))]),
+    tile("Outside targets", outside === null ? "–" : (100 * outside).toFixed(1) + " %", "of the time measured",
+      outside > 0.05 ? "bad" : ""),
+    tile("Saved", saved === null ? "–" : (100 * saved).toFixed(0) + " %", `of ${several(cost.most, "slot")} all the time`));
+  now();
   $("mode").textContent = job.latest.mode;
   $("mode").className = `badge ${job.latest.mode}`;
   const every = job.description ? `, every ${short(interval())} s` : "";
-  $("about").textContent = REPORT ? REPORT.words : `${job.latest.policy}${every}, ${job.number.toLocaleString("en")} cycles` +
-    (job.simulated ? ", simulated" : "");
+  $("about").textContent = REPORT ? REPORT.words : `${job.latest.policy}${every}, ${several(job.number, "cycle")}`;
 }
 
-const NODE = { width: 128, height: 52, gapX: 44, gapY: 14 };
+// What it does at present, in a sentence: above all why it does nothing.
+function now() {
+  const latest = job.latest, holds = moves(latest).startsWith("hold");
+  const held = latest.guards.length ? moves(latest).replace("hold", "Holds") : "Holds";
+  const what = latest.problem ? "A change failed" : latest.changed ? moves(latest) : holds ? held : `Would: ${moves(latest)}`;
+  $("now").className = `card ${latest.problem ? "failed" : latest.changed ? "changed" : ""}`;
+  $("now").replaceChildren(element("b", {}, what), " ", element("span", {}, because(latest)));
+  $("now").hidden = REPORT !== null;
+}
+
+const NODE = { width: 152, height: 52, gapX: 44, gapY: 14 };
 
 function graph() {
   const names = operators(), edges = job.description ? job.description.edges : [];
@@ -166,7 +196,7 @@ function graph() {
 function node(name, x, y) {
   const figures = job.latest.operators[name] || {}, used = figures.utilisation ?? null;
   const tone = used === null ? "" : used > 0.97 ? "over" : used > 0.85 ? "busy" : "", inner = NODE.width - 16;
-  const k = job.latest.in_force.parallelism[name], long = name.length > 16 ? name.slice(0, 15) + "…" : name;
+  const k = job.latest.in_force.parallelism[name], long = name.length > 14 ? name.slice(0, 13) + "…" : name;
   return element("g", { class: `node ${tone}`, "data-operator": name, transform: `translate(${x} ${y})` },
     element("title", {}, `${name}: ${k} instances, ${short(figures.rate)} records/s, ${short(figures.queue)} queued`),
     element("rect", { width: NODE.width, height: NODE.height, rx: 7 }),
@@ -185,15 +215,22 @@ const planText = (plan) => Object.entries(plan).map(([name, k]) => `${name} ${k}
 function moves(decision) {
   const moved = Object.entries(decision.parallelism).filter(([name, k]) => decision.before[name] !== k);
   if (moved.length) return moved.map(([name, k]) => `${name} ${decision.before[name]} → ${k}`).join(", ");
-  return decision.changed ? `${decision.executors} executors` : `hold: ${decision.reason.code.replaceAll("_", " ")}`;
+  if (decision.changed) return `${decision.executors} executors`;
+  const guard = decision.guards.at(-1), why = words(decision.reason.code);
+  return guard ? `hold: ${words(guard.name)}, no ${why}` : `hold: ${why}`;
 }
+
+const words = (code) => code.replaceAll("_", " ");
+// Why it is so: what went wrong, which guard held it back, or what the policy says.
+const because = (decision) => decision.problem
+  || (decision.changed || !decision.guards.length ? decision.reason.text : decision.guards.at(-1).text);
 
 function decisionItem(decision) {
   const title = decision.changed || decision.problem ? moves(decision) : moves(decision).startsWith("hold") ? moves(decision)
     : `would: ${moves(decision)}`;
   const button = element("button", { type: "button", "aria-expanded": "false" },
     element("time", {}, moment(decision.t, job.simulated, 1)), element("span", { class: "what" }, title),
-    element("span", { class: "why" }, decision.problem || decision.reason.text));
+    element("span", { class: "why" }, because(decision)));
   const kind = decision.problem ? "failed" : decision.changed ? "changed" : "";
   const item = element("li", { class: kind, "data-number": decision.number }, button);
   button.addEventListener("click", () => open(item, button, decision.number));
@@ -207,6 +244,15 @@ async function open(item, button, number) {
   try {
     item.append(detail(await ask("/api/decision", { job: job.job, number })));
   } catch (error) { trouble(error); }
+}
+
+// The decision that was chosen on a chart, apart from the list.
+async function pick(number) {
+  const all = await ask("/api/decision", { job: job.job, number }), close = element("button", { type: "button" }, "Close");
+  close.addEventListener("click", () => { $("picked").hidden = true; });
+  $("picked").replaceChildren(element("h2", {}, `At ${moment(all.t, job.simulated, 1)}: ${moves(all)}`, close), detail(all));
+  $("picked").hidden = false;
+  $("picked").scrollIntoView({ block: "nearest" });
 }
 
 function rows(pairs) {
@@ -299,10 +345,11 @@ async function listNew() {
 function planForm() {
   $("what-if").hidden = !job.description || REPORT !== null;
   if ($("what-if").hidden) return;
-  const fields = job.description.operators.map((operator) => element("label", {}, operator.name, element("input", {
+  const fields = job.description.operators.map((operator) => element("label", { title: operator.name },
+    element("span", {}, operator.name), element("input", {
     type: "number", name: operator.name, min: operator.min, max: operator.max,
     value: job.latest.in_force.parallelism[operator.name], required: "" })));
-  $("plan").replaceChildren(...fields, element("button", {}, "Expect"));
+  $("plan").replaceChildren(...fields, element("button", {}, "Ask"));
   $("outlook").textContent = "";
 }
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
@@ -21,15 +20,13 @@ from penstock.control.assembly import Steering, assemble
 from penstock.control.loop import Loop
 from penstock.guards import only
 from penstock.load.curves import constant
-from penstock.model import Cycle, Observation, Plan, ReasonCode, Slo
+from penstock.model import Cycle, Plan, ReasonCode, Slo
 from penstock.papers.autrascale.steady import base_at, configuration, plan_for, steady, taught, training_set
+from penstock.papers.autrascale_plus.drained_by import DrainedBy
 from penstock.papers.catalogue import workload
 from penstock.papers.runs import under
 from penstock.performance.backlog import met
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
-from penstock.policies import POLICIES
-from penstock.policies._drainer import Drainer
-from penstock.policies._event_latency import EventLatencySearch
 from penstock.policies.autrascale_plus import AuTraScalePlus
 from penstock.simulator.backlog import push
 from penstock.simulator.cluster import SimulatedCluster
@@ -50,27 +47,6 @@ CONDITIONS = (
     *((12_000_000, target, 8) for target in (250, 1000)),
 )
 """Backlog, target (ms) and limit (min): the target is varied for the medium backlog only, as it hardly moves V."""
-
-
-@dataclass
-class DrainedBy(AuTraScalePlus):
-    """AuTraScale+ with a simpler method in the place of Algorithm 3: what the paper compares with."""
-
-    name: ClassVar[str] = "drained_by"
-
-    method: str = "max"
-
-    def _drained_by(self, search: EventLatencySearch, steady: Configuration) -> Configuration:
-        """Exponent looks at the profile after each doubling; Proportion once, at the plan that it starts from."""
-        assert self.profiler is not None
-        drainer, topology = POLICIES.create(self.method), search.observation.topology
-        assert isinstance(drainer, Drainer)
-        while True:
-            seen = Observation(t=0.0, topology=topology, slo=Slo(), plan=plan_for(topology, steady), samples=())
-            wanted = configuration(drainer.reach(seen, self.profiler(steady), search.search.target))
-            if wanted == steady or self.method == "proportion":
-                return wanted
-            steady = wanted
 
 
 @dataclass(frozen=True)

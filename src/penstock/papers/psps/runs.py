@@ -147,14 +147,14 @@ def with_engine(chosen: Workload, **engine: Any) -> Workload:
 
 
 def rows(
-    label: str, paper: Metrics, ours: Metrics, spark: Metrics | None = None, calibrated: Sequence[str] = ()
+    label: str, paper: Metrics, ours: Metrics | None, spark: Metrics | None = None, calibrated: Sequence[str] = ()
 ) -> list[Row]:
     """One row of the paper's table, figure by figure; `calibrated` names those from which constants were set."""
     return [
         Row(
             f"{label}: {words}",
             getattr(paper, name),
-            getattr(ours, name),
+            getattr(ours, name, None),
             unit,
             getattr(spark, name, None),
             calibrated=name in calibrated,

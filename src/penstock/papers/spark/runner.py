@@ -1,4 +1,7 @@
-"""Runs trials on real Spark, one after the other: one session and one broker for all of them."""
+"""Runs trials on real Spark, one after the other: one session and one broker for all of them.
+
+A trial that broke is no data point: it is run once more, and if it breaks again, so does its experiment.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,24 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from penstock.control.assembly import assemble
 from penstock.control.ports import Monitor
 from penstock.load.curves import constant
-from penstock.model import Cycle, Execution, Sample, Slo
+from penstock.model import Cycle, Execution, PenstockError, Sample, Slo
 from penstock.papers.spark.trial import Run, Trial
 from penstock.runs.live import MOST_SECONDS_A_BATCH
 from penstock.runs.summary import since
 from penstock.spark.dry_run import dry_run
 from penstock.spark.engine import SparkEngine
+from penstock.spark.failure import JobFailedError
 from penstock.spark.io.file_sink import Files
 from penstock.spark.io.kafka_topic import Kafka
 from penstock.spark.io.replayed import replay
+from penstock.spark.measure.stages import StageReader
 from penstock.spark.microbatch.engine import MicroBatchEngine
 from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.stores.memory import MemoryStore
@@ -35,6 +41,14 @@ START_SECONDS = 30.0
 SETTLE_SECONDS = 4.0
 FILL_SECONDS = 0.5
 WARM_UP_RATE, WARM_UP_SECONDS, WARM_UP_CYCLES = 50.0, 60.0, 3
+SILENT_SECONDS = 30.0
+"""A job of which nothing was measured for so long does not run: windows are shorter, also those of a job that is
+overloaded."""
+ATTEMPTS = 2
+
+
+class BrokenTrialError(PenstockError):
+    """The job of a trial failed, or nothing was measured of it."""
 
 
 @dataclass
@@ -55,16 +69,25 @@ class TrialRunner:
                 "warm-up", trial.job, constant(WARM_UP_RATE, WARM_UP_SECONDS), Slo(), trial.job.start,
                 policy="static", execution=trial.execution, enough=lambda cycles: len(cycles) >= WARM_UP_CYCLES,
             ))  # fmt: skip
-        self.say(f"{trial.job.name}: {trial.label}, {trial.trace.seconds:.0f} s at most")
-        return self._run(trial)
+        broke = ""
+        for _ in range(ATTEMPTS):
+            self.say(f"{trial.job.name}: {trial.label}, {trial.trace.seconds:.0f} s at most{broke}")
+            try:
+                return self._run(replace(trial, policy=deepcopy(trial.policy)))  # a policy learns: each begins anew
+            except (BrokenTrialError, JobFailedError) as error:
+                broke = f"; it broke before: {error}"
+        raise BrokenTrialError(f"{trial.job.name}: {trial.label} broke {ATTEMPTS} times{broke}")
 
     def _run(self, trial: Trial) -> Run:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
             sequential = trial.execution is Execution.SEQUENTIAL
             start = self._start_in_micro_batches if sequential else self._start_in_real_time
+            stages = StageReader(self.place.spark.sparkContext)
+            first = stages.next_job()
             engine, began = start(trial, folder, stack)
-            return Run(trial, engine.topology, tuple(_steered(trial, engine, began)))
+            cycles = tuple(_steered(trial, engine, began))
+            return Run(trial, engine.topology, cycles, stages.cpu_seconds(first) if sequential else None)
 
     def _start_in_micro_batches(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
         """The load of the job comes as soon as it reads."""
@@ -73,7 +96,7 @@ class TrialRunner:
         pipeline = trial.job.pipeline(source, Files(str(folder / "out"), "json"))
         engine = MicroBatchEngine(
             self.place.spark, pipeline, dry_run(self.place.spark, pipeline), str(folder / "checkpoint"),
-            batch_seconds=trial.batch_seconds,
+            batch_seconds=trial.batch_seconds, chaining=False,
         )  # fmt: skip
         began = engine.now()
         _start(engine, trial, stack)
@@ -87,7 +110,7 @@ class TrialRunner:
         pipeline = trial.job.pipeline(inlet, outlet)
         engine = RealTimeEngine(
             self.place.spark, pipeline, dry_run(self.place.spark, pipeline), str(folder / "checkpoint"),
-            batch_seconds=trial.batch_seconds,
+            batch_seconds=trial.batch_seconds, chaining=False,
         )  # fmt: skip
         _start(engine, trial, stack)
         if not trial.backlog:
@@ -138,11 +161,17 @@ def _steered(trial: Trial, engine: SparkEngine, began: float) -> list[Cycle]:
         store=MemoryStore(), execution=trial.execution, trigger_seconds=engine.trigger_seconds,
     )  # fmt: skip
     cycles: list[Cycle] = []
-    due = began + trial.interval_seconds
+    due, measured = began + trial.interval_seconds, began
     while not (engine.now() >= began + trial.trace.seconds or engine.wait(LOOK_SECONDS) or trial.enough(cycles)):
         if engine.now() >= due and inbox.fill():
             cycles.append(since(loop.run_once(), began))
-            due = engine.now() + trial.interval_seconds
+            trial.on_cycle(cycles[-1])
+            measured = engine.now()
+            due = measured + trial.interval_seconds
+        elif engine.now() > measured + SILENT_SECONDS + trial.interval_seconds:
+            raise BrokenTrialError(f"nothing was measured for {engine.now() - measured:.0f} s")
+    if not cycles:
+        raise BrokenTrialError("nothing was measured")
     return cycles
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from penstock.control.assembly import Steering
 from penstock.guards import GuardOptions, only
@@ -37,6 +38,7 @@ class Trial(Steering):
     batch_seconds     how long Spark's batches are, which are the windows of measurement in real time
     backlog           records that wait in the source when the job starts; in real time only
     enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
+    on_cycle          called with every cycle on Spark, for what follows a decision besides its plan
     """
 
     label: str
@@ -51,15 +53,27 @@ class Trial(Steering):
     batch_seconds: float = 2.0
     backlog: int = 0
     enough: Callable[[Cycles], bool] = lambda cycles: False
+    on_cycle: Callable[[Cycle], None] = lambda cycle: None
 
 
 @dataclass(frozen=True)
 class Run:
-    """A trial that was run: its cycles, with times from when records began to come."""
+    """A trial that was run: its cycles, with times from when records began to come.
+
+    cpu_seconds  CPU seconds of all tasks, as Spark counts them, from the start of the job to its end; None: not known,
+                 as in real time, where a task ends with its batch, and in the simulator
+    """
 
     trial: Trial
     topology: Topology
     cycles: tuple[Cycle, ...]
+    cpu_seconds: float | None = None
+
+    @property
+    def cores_in_use(self) -> float | None:
+        """How many cores were at work on average."""
+        seconds = self.cycles[-1].t if self.cycles else 0.0
+        return None if self.cpu_seconds is None or not seconds else self.cpu_seconds / seconds
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -90,7 +104,8 @@ class Run:
     @property
     def result(self) -> Result:
         """The figures that policies are compared by."""
-        summary = RunSummary(self.trial.slo, self.trial.execution.slots, Plan.largest(self.topology))
+        slots = partial(self.trial.execution.slots, topology=self.topology)
+        summary = RunSummary(self.trial.slo, slots, Plan.largest(self.topology))
         for cycle in self.cycles:
             summary(cycle)
         return summary.result(

@@ -1,1 +1,5 @@
 """Steers the micro-batch queries of an application that somebody else wrote, by its executors."""
+
+from penstock.model.extras import ensure
+
+ensure("spark")

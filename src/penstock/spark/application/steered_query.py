@@ -78,6 +78,7 @@ class SteeredQuery:
             execution=Execution.SEQUENTIAL,
             trigger_seconds=trigger_seconds,
             rounding=self._rounding,
+            leaving=shared.slots.leaving,
         )
         self.set_mode(self.loop.mode)
         self.loop.resume()

@@ -24,6 +24,7 @@ from penstock.spark.executors.bounds import Bounds
 from penstock.spark.executors.claim import Claim, claim
 from penstock.spark.executors.core_seconds import ExecutorBill, ExecutorCost
 from penstock.spark.executors.slots import Holders, NotEnoughSlotsError, SlotSupplier
+from penstock.spark.measure.status_json import StatusJson
 
 WAIT_SECONDS = 120.0
 LOOK_SECONDS = 0.2
@@ -75,6 +76,7 @@ class ExecutorSlots(SlotSupplier):
         self._context = context
         self._jvm: Any = context._jvm
         self._scala: Any = context._jsc.sc()
+        self._json = StatusJson(context)
         self.wait_seconds = wait_seconds
         self._bounds = bounds
         self._holders = holders
@@ -88,14 +90,23 @@ class ExecutorSlots(SlotSupplier):
 
     def present(self) -> list[Executor]:
         """Those that take tasks: registered, and not being decommissioned. Oldest first."""
-        backend, known = self._scala.schedulerBackend(), self._scala.statusStore().executorList(True)
-        summaries = (known.apply(i) for i in range(known.size()))
+        active = self._scala.schedulerBackend().isExecutorActive
         found = [
-            Executor(s.id(), s.maxTasks(), s.activeTasks(), s.rddBlocks(), s.totalTasks())
-            for s in summaries
-            if s.id() != "driver" and backend.isExecutorActive(s.id())
+            Executor(each["id"], each["maxTasks"], each["activeTasks"], each["rddBlocks"], each["totalTasks"])
+            for each in self._registered()
+            if active(each["id"])
         ]
         return sorted(found, key=lambda executor: (len(executor.id), executor.id))
+
+    def leaving(self) -> int:
+        """Those that take no new task any more, and cost until they are gone."""
+        active = self._scala.schedulerBackend().isExecutorActive
+        return sum(not active(each["id"]) for each in self._registered())
+
+    def _registered(self) -> list[dict[str, Any]]:
+        """As Spark lists them, in one call: with thousands of them, asking figure by figure takes ten times as long."""
+        listed: list[dict[str, Any]] = self._json.read(self._scala.statusStore().executorList(True))
+        return [each for each in listed if each["id"] != "driver"]
 
     def slots(self) -> int:
         return sum(executor.slots for executor in self.present())
@@ -125,6 +136,9 @@ class ExecutorSlots(SlotSupplier):
         """Whole executors, inside the bounds."""
         wanted = max(self.fewest, math.ceil(slots / self.slots_each))
         return wanted if self.most is None else min(wanted, self.most)
+
+    def slots_for(self, slots: int) -> int:
+        return self.executors_for(slots) * self.slots_each
 
     def require(self, slots: int) -> None:
         """Request executors and wait for them. If not all come in time, those that came stay."""

@@ -49,6 +49,10 @@ class SlotSupplier(ABC):
     def executors_for(self, slots: int) -> int | None:
         """How many executors a plan that needs as many slots gets; None where executors are not changed."""
 
+    def slots_for(self, slots: int) -> int:
+        """The slots of the executors that a plan which needs as many gets; as many where executors are not changed."""
+        return slots
+
     @abstractmethod
     def require(self, slots: int) -> None:
         """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be."""
@@ -60,6 +64,10 @@ class SlotSupplier(ABC):
     @abstractmethod
     def cancel(self) -> None:
         """End every wait for slots, now and later."""
+
+    def leaving(self) -> int | None:
+        """Executors that were released and are not gone yet; None where executors are not changed."""
+        return None
 
     def bill(self) -> ExecutorBill | None:
         """What the executors cost from now on; None where they are not changed."""

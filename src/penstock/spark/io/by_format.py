@@ -43,7 +43,7 @@ class FormatSource:
     created: str
     path: str | None = None
     given: str | StructType | None = None
-    options: Mapping[str, str] = field(default_factory=FrozenMap)
+    options: Mapping[str, str] = field(default_factory=FrozenMap, repr=False)  # passwords among them
 
     @property
     def schema(self) -> StructType:
@@ -69,7 +69,7 @@ class FormatSink:
 
     format: str
     path: str | None = None
-    options: Mapping[str, str] = field(default_factory=FrozenMap)
+    options: Mapping[str, str] = field(default_factory=FrozenMap, repr=False)  # passwords among them
     reads_again: ClassVar[bool] = False
 
     def write(self, frame: DataFrame, batch: int) -> None:

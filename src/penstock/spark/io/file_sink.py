@@ -53,15 +53,15 @@ class Files:
         frame.write.format(self.format).mode("overwrite").save(f"{self.path.rstrip('/')}/batch={batch}")
 
 
-def refuse_shared_folders(sinks: Iterable[object]) -> None:
-    """Two sinks in one folder would replace each other's batches."""
-    paths: set[str] = set()
+def refuse_shared_folders(spark: SparkSession, sinks: Iterable[object]) -> None:
+    """Two sinks in one folder, however it is written, would replace each other's batches."""
+    addresses: set[str] = set()
     for sink in sinks:
         if isinstance(sink, Files):
-            path = sink.path.rstrip("/")
-            if path in paths:
+            address = HadoopFolder(spark, sink.path).address
+            if address in addresses:
                 raise InvalidValueError(
-                    f"files {path}", "is the folder of two sinks, which would replace each other's batches: give each "
-                    "its own",
+                    f"files {sink.path}", "is the folder of two sinks, which would replace each other's batches: give "
+                    "each its own",
                 )  # fmt: skip
-            paths.add(path)
+            addresses.add(address)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -49,6 +49,9 @@ CONNECTOR_OPTIONS = (
 )  # fmt: skip
 
 
+EARLIEST = -2
+"""What Spark's connector takes for the offset of the oldest record."""
+
 SCHEMA = StructType([
     StructField("key", BinaryType()),
     StructField("value", BinaryType()),
@@ -80,8 +83,8 @@ class Kafka:
     topic: str
     servers: str
     max_records_per_batch: int | None = None
-    options: Mapping[str, str] = field(default_factory=FrozenMap)
-    admin: Mapping[str, str] = field(default_factory=FrozenMap)
+    options: Mapping[str, str] = field(default_factory=FrozenMap, repr=False)  # passwords among them
+    admin: Mapping[str, str] = field(default_factory=FrozenMap, repr=False)
 
     created: ClassVar[str] = "timestamp"
     reads_again: ClassVar[bool] = False
@@ -135,6 +138,16 @@ class Kafka:
         if self.topic:
             options["subscribe"] = ",".join(topics)
         return spark.readStream.format("kafka").options(**options).option("kafka.bootstrap.servers", self.servers)
+
+    def starting_at(self, offsets: Mapping[str, Mapping[str, int]], topics: Iterable[str]) -> Kafka:
+        """These topics of the same brokers, read by a query without a checkpoint from these offsets on, and from the
+        oldest record on in partitions that are not named."""
+        options = {name: value for name, value in self.options.items() if not name.startswith("starting")}
+        starts = {
+            topic: {**{str(n): EARLIEST for n in range(self.offsets.partitions(topic) or 0)}, **offsets.get(topic, {})}
+            for topic in topics
+        }
+        return replace(self, options=FrozenMap({**options, "startingOffsets": json.dumps(starts)}))
 
     def backlog(self, offset: Mapping[str, Mapping[str, int]], now: float) -> float | None:
         """Records in the topics beyond those that a query has read; None while the brokers do not answer, and where

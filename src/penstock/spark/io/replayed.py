@@ -7,6 +7,8 @@ again goes on where it stopped, and what was created meanwhile waits for it.
 from __future__ import annotations
 
 import math
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
@@ -28,6 +31,11 @@ from penstock.model.extras import ensure
 SCHEMA = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"
 ROWS_PER_ARROW_BATCH = 10_000
 GRID_SECONDS = 0.05
+
+WORKERS_WITHOUT_US = (
+    "replay runs in Spark's Python workers, and their Python, {python}, does not have penstock: set PYSPARK_PYTHON to "
+    "{ours} before the session is made"
+)
 
 Ids = npt.NDArray[np.int64]
 Values = Callable[[Ids], Sequence[bytes]]
@@ -120,6 +128,9 @@ class Replay:
     def schema(self) -> StructType:
         return StructType.fromDDL(SCHEMA)  # type: ignore[return-value]
 
+    def reader(self) -> DataSourceStreamReader:
+        return ReplayReader(self)
+
     def stream(self, spark: SparkSession) -> DataFrame:
         source = self
 
@@ -134,10 +145,16 @@ class Replay:
                 return SCHEMA
 
             def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-                return ReplayReader(source)
+                return source.reader()
 
         spark.dataSource.register(ReplaySource)
-        return spark.readStream.format(ReplaySource.name()).load()
+        try:
+            return spark.readStream.format(ReplaySource.name()).load()
+        except AnalysisException as error:
+            if "No module named 'penstock'" not in str(error):
+                raise
+            python = spark.sparkContext.pythonExec
+            raise InvalidValueError("source", WORKERS_WITHOUT_US.format(python=python, ours=sys.executable)) from None
 
 
 @dataclass
@@ -193,7 +210,14 @@ class ReplayReader(DataSourceStreamReader):
 
     def commit(self, end: dict[str, int]) -> None: ...
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """Spark calls this in a process of the reader's own, which ends then, for whatever reason.
+
+        If the reason is that Spark has closed the connection, the query has ended: Spark's runner would answer on it
+        all the same, and print the stack trace of a broken pipe on the user's terminal.
+        """
+        if isinstance(sys.exception(), EOFError):
+            os._exit(0)
 
     def _newest(self, began_ms: int) -> int:
         return self.replay.count(time.time() - began_ms / 1e3)

@@ -16,6 +16,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from penstock.spark.internals import column_of, expression_of
 from penstock.spark.measure.jvm_clock import scala_object
 
 VALUES_IN_A_CALL = 350
@@ -103,7 +104,7 @@ def worked_out(frame: DataFrame, since: DataFrame) -> Column:
     before, after = (each._jdf.queryExecution().analyzed().outputSet() for each in (since, frame))
     made = getattr(after, "$minus$minus")(before).toSeq()
     more_than_there_are = jvm.org.apache.spark.sql.catalyst.expressions.AtLeastNNonNulls(made.size() + 1, made)
-    return ~Column(_bridge(jvm).column(more_than_there_are))
+    return ~column_of(jvm, more_than_there_are)
 
 
 def _registered(spark: SparkSession, kind: str) -> Any:
@@ -117,7 +118,7 @@ def _calling(spark: SparkSession, called: Any, method: str, value: Column, resul
     """Calls the method with the value. What the object returns then is never -1, which the optimiser does not know."""
     jvm: Any = spark.sparkContext._jvm
     # "Initialise a bean" means: call these methods of an object, each with its value, unless that is null.
-    calls = jvm.scala.collection.immutable.Map.Map1(method, _bridge(jvm).expression(value._jc))
+    calls = jvm.scala.collection.immutable.Map.Map1(method, expression_of(jvm, value))
     bean = jvm.org.apache.spark.sql.catalyst.expressions.objects.InitializeJavaBean(_object(spark, called), calls)
     return _result(spark, bean, result) != -1
 
@@ -142,8 +143,4 @@ def _result(spark: SparkSession, called: Any, method: str) -> Column:
         False,  # may return null
         False,  # deterministic
     )
-    return Column(_bridge(jvm).column(call))
-
-
-def _bridge(jvm: Any) -> Any:
-    return jvm.org.apache.spark.sql.classic.ExpressionUtils
+    return column_of(jvm, call)

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.internals import column_of, expression_of
 from penstock.spark.measure.jvm_clock import scala_object, static_call
 
 GENERATOR = "java.util.concurrent.ThreadLocalRandom"
@@ -20,20 +21,20 @@ GENERATOR = "java.util.concurrent.ThreadLocalRandom"
 def one_in(spark: SparkSession, many: int | Column) -> Column:
     """A condition that holds for one record in `many`, a number or a column of whole ones."""
     jvm: Any = spark.sparkContext._jvm
-    bridge, types = jvm.org.apache.spark.sql.classic.ExpressionUtils, jvm.org.apache.spark.sql.types
+    types = jvm.org.apache.spark.sql.types
     below = F.lit(many).cast("long")
     generator = static_call(jvm, GENERATOR, "current", types.ObjectType(jvm.java.lang.Class.forName(GENERATOR)))
     drawn = jvm.org.apache.spark.sql.catalyst.expressions.objects.Invoke(
         generator,
         "nextLong",
         scala_object(types, "LongType"),
-        jvm.PythonUtils.toSeq([bridge.expression(below._jc)]),
+        jvm.PythonUtils.toSeq([expression_of(jvm, below)]),
         scala_object(jvm.scala.collection.immutable, "Nil"),  # types of the arguments, if not their own
         False,  # null if an argument is
         False,  # may return null
         False,  # deterministic
     )
-    return Column(bridge.column(drawn)) == 0
+    return column_of(jvm, drawn) == 0
 
 
 def share(records: int, wanted: int) -> int:

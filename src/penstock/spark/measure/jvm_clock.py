@@ -13,6 +13,9 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from penstock.spark.internals import column_of
+from penstock.spark.versions import CATALOGUE_FUNCTIONS, has
+
 
 def nanoseconds(spark: SparkSession) -> Column:
     """For differences within one task; its zero is anywhere."""
@@ -32,22 +35,23 @@ def now(spark: SparkSession) -> Column:
 def _long_of_system(spark: SparkSession, method: str) -> Column:
     jvm: Any = spark.sparkContext._jvm
     call = static_call(jvm, "java.lang.System", method, scala_object(jvm.org.apache.spark.sql.types, "LongType"))
-    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(call))
+    return column_of(jvm, call)
 
 
-def static_call(jvm: Any, owner: str, method: str, kind: Any) -> Any:
-    """The expression that calls a static method without arguments, anew for every record; `kind`: what it returns."""
+def static_call(jvm: Any, owner: str, method: str, kind: Any, *arguments: Any) -> Any:
+    """The expression that calls a static method, anew for every record; `kind`: what it returns."""
     nothing = scala_object(jvm.scala.collection.immutable, "Nil")
+    no_function = scala_object(jvm.scala, "None")  # of a catalogue, that it stands for
     return jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(
         jvm.java.lang.Class.forName(owner),
         kind,
         method,
-        nothing,  # arguments
-        nothing,  # their types
+        jvm.PythonUtils.toSeq(list(arguments)) if arguments else nothing,
+        nothing,  # the types of the arguments
         False,  # null if an argument is
         False,  # may return null
         False,  # deterministic
-        scala_object(jvm.scala, "None"),  # the function of a catalogue that it stands for
+        *((no_function,) if has(CATALOGUE_FUNCTIONS) else ()),
     )
 
 

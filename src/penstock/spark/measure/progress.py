@@ -6,9 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.streaming.query import StreamingQuery
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.model.errors import LARGEST, InvalidValueError, check_measured
+from penstock.spark.measure.state_progress import StateProgress, read_state
 
 RECORD = "record"
 """The field of an offset in which a source of ours counts its records."""
@@ -42,6 +46,7 @@ class BatchProgress:
     start    Unix seconds at which it began, and read the latest offsets of its sources
     seconds  seconds that it took, planning and committing included
     sources  what it took from each source
+    state    what it keeps in the end; None: nothing
     """
 
     number: int
@@ -49,6 +54,7 @@ class BatchProgress:
     start: float
     seconds: float
     sources: tuple[SourceProgress, ...]
+    state: StateProgress | None = None
 
     @property
     def end(self) -> float:
@@ -91,14 +97,45 @@ class ProgressReader:
 
 
 def read_progress(event: Mapping[str, Any]) -> BatchProgress:
-    """Reads the JSON of one progress event."""
+    """Reads the JSON of one progress event. One that Spark cannot have written is refused, by the name of its field: a
+    batch that was not understood is not one without records."""
+    sources = _given(event, "sources", list | tuple)
     return BatchProgress(
-        number=event["batchId"],
-        run=event["runId"],
-        start=datetime.fromisoformat(event["timestamp"]).timestamp(),
-        seconds=event["batchDuration"] / 1e3,
-        sources=tuple(map(_read_source, event["sources"])),
+        number=_given(event, "batchId", int),
+        run=_given(event, "runId", str),
+        start=_moment(event),
+        seconds=_milliseconds(event) / 1e3,
+        sources=tuple(map(_read_source, sources)),
+        state=read_state(event.get("stateOperators", ())),
     )
+
+
+def _given(event: Mapping[str, Any], name: str, kind: Any) -> Any:
+    value = event.get(name) if isinstance(event, Mapping) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InvalidValueError(f"{name} of Spark's progress", f"is not as Spark writes it: {value!r}")
+    return value
+
+
+def _figure(event: Mapping[str, Any], name: str) -> float:
+    value: float = _given(event, name, int | float)
+    check_measured(f"{name} of Spark's progress", value)
+    return value
+
+
+def _milliseconds(event: Mapping[str, Any]) -> float:
+    """What a batch took. Before Spark 4.0 that stands among its parts only."""
+    if "batchDuration" not in event and "durationMs" in event:
+        return _figure(_given(event, "durationMs", Mapping), "triggerExecution")
+    return _figure(event, "batchDuration")
+
+
+def _moment(event: Mapping[str, Any]) -> float:
+    stamp = _given(event, "timestamp", str)
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError):
+        raise InvalidValueError("timestamp of Spark's progress", f"is not as Spark writes it: {stamp!r}") from None
 
 
 def _read_source(source: Mapping[str, Any]) -> SourceProgress:
@@ -108,11 +145,11 @@ def _read_source(source: Mapping[str, Any]) -> SourceProgress:
     that are read again twice. It took fewer where Kafka's markers of transactions lie between them. Elsewhere the batch
     itself shows how many records one step of the offset is.
     """
-    rows: float = source["numInputRows"]
+    rows, name = _figure(source, "numInputRows"), _given(source, "description", str)
     start, end, latest = (source.get(f"{which}Offset") for which in ("start", "end", "latest"))
     before, after, newest = map(position, (start, end, latest))
     went_on = after - before if before is not None and after is not None else 0.0
-    counted = counts_records(source["description"], end)
+    counted = counts_records(name, end)
     records = (min(rows, went_on) or went_on) if counted and went_on > 0 else rows
     lag = None
     if after is not None and newest is not None:
@@ -121,7 +158,7 @@ def _read_source(source: Mapping[str, Any]) -> SourceProgress:
             lag = behind * records / went_on if behind else 0.0
         elif counted:  # a first batch has no start
             lag = behind
-    return SourceProgress(source["description"], start, end, latest, records, lag)
+    return SourceProgress(name, start, end, latest, records, lag)
 
 
 def counts_records(source: str, offset: object) -> bool:
@@ -130,10 +167,11 @@ def counts_records(source: str, offset: object) -> bool:
 
 
 def position(offset: object) -> float | None:
-    """The sum of the offsets of all partitions; None for an offset that is not made of numbers.
+    """The sum of the offsets of all partitions; None for an offset that is not made of numbers, or of such as Kafka's
+    -1001, which stand for "not known".
 
-    >>> position({"clicks": {"0": 40, "1": 2}}), position({"file": "a.parquet"})
-    (42.0, None)
+    >>> position({"clicks": {"0": 40, "1": 2}}), position({"file": "a.parquet"}), position({"clicks": {"0": -1001}})
+    (42.0, None, None)
     """
     if isinstance(offset, Mapping):
         if RECORD in offset:
@@ -141,4 +179,6 @@ def position(offset: object) -> float | None:
         parts = [position(part) for part in offset.values()]
         known = [part for part in parts if part is not None]
         return sum(known) if parts and len(known) == len(parts) else None
-    return float(offset) if isinstance(offset, int | float) and not isinstance(offset, bool) else None
+    if not isinstance(offset, int | float) or isinstance(offset, bool) or not 0 <= offset < LARGEST:
+        return None
+    return float(offset)

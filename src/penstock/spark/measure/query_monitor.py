@@ -9,6 +9,7 @@ Where the figures come from:
     event latency       half the time between two batches' starts (a record comes at any moment in between), plus the
                         time in which the lag was served, plus processing. Estimated, not measured on records; a mean
     useful seconds      seconds for which the tasks of all stages held slots, without waiting for shuffled data
+    state               bytes and memory that the last batch reported, and the share of blocks that all found in memory
 
 A batch that takes much longer than those before it, or has many more records, is seen while it runs: what came is known
 from offsets, and what has been spent on it so far, and how long it has taken, are the least that they can be.
@@ -24,12 +25,15 @@ from itertools import pairwise
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.control.ports import Clock, Monitor
+from penstock.model import JOB as JOB
 from penstock.model import Batch, Latency, OperatorSample, PenstockError, Sample
 from penstock.spark.measure.progress import BatchProgress, ProgressReader
 from penstock.spark.measure.running_batch import LATE, RunningBatch, running_batch
 from penstock.spark.measure.stages import Stage, StageReader
+from penstock.spark.measure.state_progress import StateProgress, hit_ratio
 
-JOB = "job"
+WAITING = "Waiting"
+"""Spark's message of a query that has looked for records and found none begins so."""
 
 QUIET = 1.5
 """A query is idle if no batch began for this many times as long as it took lately from one to the next."""
@@ -101,8 +105,11 @@ class QueryMonitor(Monitor):
             return [*samples, *self._late()]
         if late := self._late():
             return late
-        if self._query.status["isDataAvailable"]:
+        status = self._query.status
+        if status["isDataAvailable"]:
             return []  # a batch runs as those before it
+        if self._last is None and not status["message"].startswith(WAITING):
+            return []  # the query starts: what waits for it is not known yet
         if self._clock.now() - self._looked[0] < QUIET * self._apart:
             return []  # the next trigger is not due yet
         return [self._idle()]
@@ -129,6 +136,7 @@ class QueryMonitor(Monitor):
             processing_ms=1e3 * processing,
             event_ms=None if lag is None else 1e3 * (self._waiting(batches, records / seconds) + processing),
             batches=tuple(measured.values()),
+            state=[batch.state for batch in batches if batch.state is not None],
         )
 
     def _earlier(self, batches: Sequence[BatchProgress]) -> list[Sample]:
@@ -229,14 +237,17 @@ class QueryMonitor(Monitor):
         processing_ms: float | None = None,
         event_ms: float | None = None,
         batches: tuple[Batch, ...] = (),
+        state: Sequence[StateProgress] = (),
     ) -> Sample:
         operator = OperatorSample(
             parallelism=max(1, self._slots()),
             records_in=records,
             records_out=records,  # as one operator it has no child that could see a difference
             useful_seconds=useful,
-            queue=backlog,
             latency_ms=processing_ms,
+            state_bytes=state[-1].bytes if state else None,
+            state_memory_bytes=state[-1].memory_bytes if state else None,
+            state_cache_hit_ratio=hit_ratio(state),
         )
         return Sample(
             t=began,

@@ -23,6 +23,10 @@ LATE = 2.0
 """A batch that takes so many times as long as the longest one of the window before is overdue."""
 
 
+TRIGGER_START = "org$apache$spark$sql$execution$streaming$ProgressReporter$$currentTriggerStartTimestamp"
+"""What Scala calls a private field of a trait in the class that has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunningBatch:
     """A batch that a query runs now.
@@ -80,7 +84,7 @@ def _progress_of(execution: Any) -> _Progress:
     """Before Spark 4.0 the query itself has what the context of its batch has since."""
     if not has(BATCH_CONTEXT):
         return _Progress(
-            execution.currentBatchId(), execution.currentTriggerStartTimestamp() / 1e3,
+            execution.currentBatchId(), getattr(execution, TRIGGER_START)() / 1e3,
             execution.committedOffsets(), execution.availableOffsets(), execution.latestOffsets(),
         )  # fmt: skip
     batch = execution.getLatestExecutionContext()

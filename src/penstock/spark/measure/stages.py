@@ -10,16 +10,28 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
-
+from penstock.model.errors import LARGEST
 from penstock.spark.measure.status_json import StatusJson
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 FILED_WITHIN_SECONDS = 10.0
 """Spark files what it measured of a job a moment after the job has ended, on a busy driver seconds later; longer than
 this it is not waited for."""
+
+MOST_TASKS = 200
+"""The tasks of a stage are looked at one by one if there are no more: each is a line of half a kilobyte to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWork:
+    """What one task of a stage did: records that it read, and the seconds that it spent on them."""
+
+    records_in: int
+    useful_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Stage:
     fetch_wait_seconds    seconds of their run time in which they waited for shuffled data
     cpu_seconds           CPU seconds of their run time
     submitted, completed  Unix seconds between which the stage lasted
+    by_task               the same task by task, where it was asked for and Spark still knows all of them
     """
 
     tasks: int
@@ -45,6 +58,7 @@ class Stage:
     cpu_seconds: float = 0.0
     submitted: float = 0.0
     completed: float = 0.0
+    by_task: tuple[TaskWork, ...] = ()
 
     @property
     def useful_seconds(self) -> float:
@@ -83,24 +97,24 @@ class StageReader:
     def tagged(self, tag: str) -> Iterator[list[JobRange]]:
         """Everything that this thread runs inside bears the tag; the jobs are in the list when it is over."""
         found: list[JobRange] = []
-        first = self._next_job()
+        first = self.next_job()
         self.context.addJobTag(tag)
         try:
             yield found
         finally:
             self.context.removeJobTag(tag)
-            found.append(JobRange(tag, first, self._next_job()))
+            found.append(JobRange(tag, first, self.next_job()))
 
     def of_jobs(self, jobs: JobRange) -> list[list[Stage]] | None:
-        """The stages that each job ran, parents before children; None if Spark has forgotten one of them."""
+        """The stages that each job ran, task by task, parents before children; None if Spark has forgotten one."""
         self._wait_until_filed()
         found = []
         for number in range(jobs.first, jobs.end):
             job = self._job(number)
             if job is None:
                 return None
-            if jobs.tag in job["jobTags"]:
-                stages = self._stages(job)
+            if jobs.tag in (job.get("jobTags") or ()):
+                stages = self._stages(job, by_task=True)
                 if stages is None:
                     return None
                 found.append(stages)
@@ -117,7 +131,7 @@ class StageReader:
         numbers = sorted(self.context.statusTracker().getJobIdsForGroup(run), reverse=True)
         for number in numbers:
             job = self._job(number)
-            batch = None if job is None else batch_number(job["description"] or "")
+            batch = None if job is None else _batch_of(job)
             if job is None or batch is None or batch > last:
                 continue
             if batch < first:
@@ -135,25 +149,58 @@ class StageReader:
         found: list[Stage] = []
         for number in sorted(self.context.statusTracker().getJobIdsForGroup(run), reverse=True):
             job = self._job(number)
-            if job is None or batch_number(job["description"] or "") != batch:
+            if job is None or _batch_of(job) != batch:
                 break
             known = (self._read(self._store.lastStageAttempt, stage) for stage in sorted(job["stageIds"]))
-            found[:0] = [_stage(stage) for stage in known if stage is not None and stage["submissionTime"]]
+            begun = (stage for stage in known if stage is not None and stage.get("submissionTime"))
+            found[:0] = [stage for stage in map(read_stage, begun) if stage is not None]
         return found
 
-    def _stages(self, job: dict[str, Any]) -> list[Stage] | None:
+    def next_job(self) -> int:
+        """The number of the job that will be started next."""
+        number: int = self._scala.dagScheduler().numTotalJobs()
+        return number
+
+    def cpu_seconds(self, first: int) -> float | None:
+        """CPU seconds of the tasks of all jobs from this number on that have ended; None if one is forgotten."""
+        self._wait_until_filed()
+        found = 0.0
+        for number in range(first, self.next_job()):
+            job = self._job(number)
+            stages = None if job is None else self._stages(job)
+            if job is None or (stages is None and job.get("completionTime") is not None):
+                return None
+            found += sum(stage.cpu_seconds for stage in stages or ())
+        return found
+
+    def _stages(self, job: dict[str, Any], by_task: bool = False) -> list[Stage] | None:
         """Spark numbers a stage after its parents, so in a chain the numbers give the order.
 
         A skipped stage, whose output is kept from an earlier job, is none that the job ran. Spark forgets those first.
         """
-        if job["completionTime"] is None:
+        if job.get("completionTime") is None:
             return None
         known = (self._read(self._store.lastStageAttempt, number) for number in sorted(job["stageIds"]))
-        ran = [_stage(stage) for stage in known if stage is not None and stage["status"] != "SKIPPED"]
-        return ran if len(ran) == job["numCompletedStages"] + job["numFailedStages"] else None
+        ran = [
+            read_stage(stage, self._by_task(stage) if by_task else ())
+            for stage in known
+            if stage is not None and stage.get("status") != "SKIPPED"
+        ]
+        understood = [stage for stage in ran if stage is not None]
+        return understood if len(understood) == job["numCompletedStages"] + job["numFailedStages"] else None
+
+    def _by_task(self, stage: dict[str, Any]) -> tuple[TaskWork, ...]:
+        """What each task did; nothing if Spark has forgotten some, or if there are very many."""
+        if stage["numTasks"] > MOST_TASKS:
+            return ()
+        tasks = self._json.read(self._store.taskList(stage["stageId"], stage["attemptId"], MOST_TASKS))
+        works = [_task(task["taskMetrics"]) for task in tasks if task["status"] == "SUCCESS" and task["taskMetrics"]]
+        return tuple(works) if len(works) == stage["numTasks"] else ()
 
     def _wait_until_filed(self) -> None:
         """Until all that has happened so far is in the store: what it does not know then, it has forgotten."""
+        from py4j.protocol import Py4JJavaError
+
         with suppress(Py4JJavaError):  # TimeoutException: the newest jobs are not known yet
             self._scala.listenerBus().waitUntilEmpty(round(1e3 * FILED_WITHIN_SECONDS))
 
@@ -162,18 +209,26 @@ class StageReader:
 
     def _read(self, find: Any, number: int) -> dict[str, Any] | None:
         """None for what the store does not know, or does not know any more: it throws NoSuchElementException."""
+        from py4j.protocol import Py4JJavaError
+
         try:
             read: dict[str, Any] = self._json.read(find(number))
         except Py4JJavaError:
             return None
         return read
 
-    def _next_job(self) -> int:
-        number: int = self._scala.dagScheduler().numTotalJobs()
-        return number
+
+FIGURES = (
+    "executorRunTime", "executorDeserializeTime", "shuffleFetchWaitTime", "executorCpuTime", "shuffleReadRecords",
+    "inputRecords", "shuffleWriteRecords", "outputRecords", "submissionTime",
+)  # fmt: skip
 
 
-def _stage(stage: dict[str, Any]) -> Stage:
+def read_stage(stage: dict[str, Any], by_task: tuple[TaskWork, ...] = ()) -> Stage | None:
+    """A stage as the status store tells it; None if a figure is missing or none: then it is not known, not 0."""
+    if not all(_is_figure(stage.get(name)) for name in FIGURES) or not isinstance(stage.get("numTasks"), int):
+        return None
+    completed: Any = stage.get("completionTime")
     return Stage(
         tasks=stage["numTasks"],
         run_seconds=stage["executorRunTime"] / 1e3,
@@ -183,8 +238,25 @@ def _stage(stage: dict[str, Any]) -> Stage:
         fetch_wait_seconds=stage["shuffleFetchWaitTime"] / 1e3,
         cpu_seconds=stage["executorCpuTime"] / 1e9,
         submitted=stage["submissionTime"] / 1e3,
-        completed=(stage["completionTime"] or stage["submissionTime"]) / 1e3,
+        completed=(completed if _is_figure(completed) else stage["submissionTime"]) / 1e3,
+        by_task=by_task,
     )
+
+
+def _task(metrics: dict[str, Any]) -> TaskWork:
+    shuffled = metrics["shuffleReadMetrics"]
+    return TaskWork(
+        records_in=shuffled["recordsRead"] or metrics["inputMetrics"]["recordsRead"],
+        useful_seconds=max(0.0, (metrics["executorRunTime"] - shuffled["fetchWaitTime"]) / 1e3),
+    )
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LARGEST
+
+
+def _batch_of(job: dict[str, Any]) -> int | None:
+    return batch_number(job.get("description") or "")
 
 
 def batch_number(description: str) -> int | None:

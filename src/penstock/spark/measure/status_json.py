@@ -4,9 +4,10 @@ ten."""
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark import SparkContext
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 
 class StatusJson:

@@ -7,12 +7,13 @@ costs besides: reading and writing it. What was measured inside says in which pr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
 from penstock.spark.chains import Chain, Exchange
 from penstock.spark.measure.operator_meter import Inside
+from penstock.spark.measure.shared_stage import split
 from penstock.spark.measure.stages import Stage
 
 
@@ -24,12 +25,22 @@ class OperatorWork:
     stage_seconds   the same divided by its instances: seconds of the batch that the operator took
     records_in      records that it took
     records_out     records that it emitted
+    instance_rates  records that each of its instances that had any took per second of its own useful time
     """
 
     useful_seconds: float | None = None
     stage_seconds: float | None = None
     records_in: int | None = None
     records_out: int | None = None
+    instance_rates: tuple[float, ...] | None = None
+
+    def lasting(self, seconds: float, instances: int) -> OperatorWork:
+        """The same work of an operator that measured itself so many useful seconds, over all its instances."""
+        slower = (self.useful_seconds or 0.0) / seconds if seconds else 0.0
+        rates = tuple(slower * rate for rate in self.instance_rates or ()) if slower else ()
+        return replace(
+            self, useful_seconds=seconds, stage_seconds=seconds / instances, instance_rates=rates or None
+        )  # fmt: skip
 
 
 class Timing(StrEnum):
@@ -50,7 +61,13 @@ class Metering:
     @property
     def missed(self) -> bool:
         """Whether records left it, but none of those that were chosen to be timed."""
-        return self.timing is not Timing.NONE and self.inside.records_out > 0 and not self.inside.timed
+        return self.timing is not Timing.NONE and self.inside.missed
+
+    def scaled(self, factor: float) -> Metering:
+        """The same of a batch with so many times the records."""
+        inside = self.inside
+        seconds = inside.seconds * factor if self.timing is Timing.WAITS else inside.seconds
+        return Metering(Inside(round(inside.records_out * factor), inside.timed, seconds), self.timing)
 
     def seconds(self, records_in: int) -> float | None:
         """Seconds of all records inside the operator; None: not known."""
@@ -133,45 +150,38 @@ def _chain(
     seconds = split(shared.useful_seconds, known, came)
     left = [*list(came.values())[1:], stages[-1].records_out]
     work = {
-        name: OperatorWork(seconds[name], seconds[name] / max(1, shared.tasks), came[name], out)
+        name: OperatorWork(
+            seconds[name], seconds[name] / max(1, shared.tasks), came[name], out,
+            _instance_rates(shared, came[chain.operators[0]], came[name], seconds[name]),
+        )
         for name, out in zip(chain.operators, left, strict=True)
-    }
+    }  # fmt: skip
     last = chain.operators[-1]
     work[last] = _with(work[last], stages[1:], work[last].records_out)
     return work
 
 
-def split(seconds: float, known: Mapping[str, float | None], records: Mapping[str, int]) -> dict[str, float]:
-    """The seconds of a stage over its operators, in the proportion of those that are `known` inside them.
+def _instance_rates(stage: Stage, read: int, came: int, seconds: float) -> tuple[float, ...] | None:
+    """The rates of an operator's instances: those of the tasks of its stage, which `read` so many records.
 
-    Where some are not known, the others took what they show, and those share the rest by their records.
-
-    >>> split(4.0, {"a": 1.0, "b": 2.0, "c": 0.0}, {})
-    {'a': 1.3333333333333333, 'b': 2.6666666666666665, 'c': 0.0}
-    >>> split(4.0, {"a": 1.0, "b": None}, {"b": 7})
-    {'a': 1.0, 'b': 3.0}
+    Of the operators of a chain every task has the same shares of records and of time. None where the tasks were not
+    looked at, or where Spark counts something else than records in them, as it does for kept frames.
     """
-    shown = {name: each for name, each in known.items() if each is not None}
-    hidden = {name: records.get(name, 0) for name in known if name not in shown}
-    total = sum(shown.values())
-    if not total and not hidden:
-        hidden = {name: records.get(name, 0) for name in known}  # nothing came: the stage itself took its time
-    rest = max(0.0, seconds - total) if hidden else 0.0
-    scale = (seconds - rest) / total if total else 0.0
-    weights = hidden if any(hidden.values()) else dict.fromkeys(hidden, 1)
-    return {
-        name: scale * shown.get(name, 0.0) + (rest * weights[name] / sum(weights.values()) if name in weights else 0.0)
-        for name in known
-    }
+    worked = [task for task in stage.by_task if task.records_in and task.useful_seconds]
+    if not worked or not seconds or sum(task.records_in for task in stage.by_task) != read:
+        return None
+    share = came / read / (seconds / stage.useful_seconds)
+    return tuple(share * task.records_in / task.useful_seconds for task in worked)
 
 
 def _with(work: OperatorWork, stages: Sequence[Stage], records_out: int | None) -> OperatorWork:
-    """The work with that of further stages."""
+    """The work with that of further stages, whose tasks are not the operator's instances."""
     return OperatorWork(
         useful_seconds=_plus(work.useful_seconds, [stage.useful_seconds for stage in stages]),
         stage_seconds=_plus(work.stage_seconds, [stage.useful_seconds / max(1, stage.tasks) for stage in stages]),
         records_in=work.records_in,
         records_out=records_out,
+        instance_rates=None if stages else work.instance_rates,
     )
 
 

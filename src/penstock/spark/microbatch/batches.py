@@ -107,6 +107,7 @@ def _operator(name: str, measured: Sequence[MicroBatch], parallelism: int, scale
         records_out=_scaled(scale, (work.records_out for work in works)),
         useful_seconds=_scaled(scale, (work.useful_seconds for work in works)),
         latency_ms=None if stage_seconds is None else 1e3 * stage_seconds / len(works),
+        instance_rates=next((work.instance_rates for work in reversed(works) if work.instance_rates), None),
         queue=0.0,  # a batch ends when the last operator has taken all that the first one was given
     )
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from pyspark import StorageLevel
 from pyspark.errors import StreamingQueryException
@@ -36,6 +37,7 @@ from penstock.spark.measure.accumulators import Remembered
 from penstock.spark.measure.stages import JobRange, StageReader
 from penstock.spark.measure.stamp import STAMP, stamp
 from penstock.spark.microbatch.batches import MicroBatch
+from penstock.spark.microbatch.call_sites import without_call_sites
 from penstock.spark.microbatch.chain_meter import ChainMeter
 from penstock.spark.microbatch.creation import TimesOfCreation
 from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, Running, SegmentJobs
@@ -66,6 +68,9 @@ PER_BATCH = (
 REMEMBERED_PROGRESS = "spark.sql.streaming.numRecentProgressUpdates"
 
 STOP_SECONDS = 60.0
+COMMIT_SECONDS = 5.0
+"""A stop waits this long for Spark to write down that the last batch is over, or the next start would run it again."""
+LOOK_SECONDS = 0.01
 INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: java.lang.InterruptedException"
 """Spark recognises an interrupted batch by this text. It searches for it with a regular expression that overflows the
 stack on the long text that an interrupted call really leaves."""
@@ -101,12 +106,14 @@ class MicroBatchEngine(SparkEngine):
         batch_seconds: float = 1.0,
         slots: SlotSupplier | None = None,
         metering: bool = True,
+        chaining: bool = True,
     ) -> None:
         """Nothing is started yet.
 
         batch_seconds  from one micro-batch to the next
         slots          where slots come from; None: those that the application has
         metering       without it nothing is known of operators and latency; for comparisons
+        chaining       whether operators may share their instances
         """
         super().__init__(graph.topology(self.actuation), slots or FixedSlots(spark))
         self.graph = graph
@@ -115,6 +122,7 @@ class MicroBatchEngine(SparkEngine):
         self._checkpoint = checkpoint
         self._batch_seconds = batch_seconds
         self._metering = metering
+        self._chaining = chaining
         self._segments = segments(graph)
         self._stages = StageReader(spark.sparkContext)
         self._monitor = BatchMonitor(graph, self.topology, dry_runs, self._stages, self.slots, self)
@@ -123,9 +131,10 @@ class MicroBatchEngine(SparkEngine):
         self._between_batches = threading.Event()
         self._between_batches.set()
         self._stopping = threading.Event()
+        self._held = threading.Event()  # a batch waits for the stop: all before it are written down
+        self._ran = -1  # the number of the last batch that was run
         self._failed: Exception | None = None  # of the batch that ended the job
         self._warming = WARM_UP_BATCHES
-        self._slots_are_coming = False
         self._created = TimesOfCreation(spark)
         self._meter = ChainMeter(spark, dry_runs)
         # Spark forgets what it has reported: it is taken in time, if nobody reads samples meanwhile.
@@ -148,7 +157,7 @@ class MicroBatchEngine(SparkEngine):
 
     def _prepare(self, plan: Plan) -> Plan:
         """Every sink looks at what it will be given, and whose it is."""
-        refuse_shared_folders(outlet.sink for outlet in self.graph.outlets)
+        refuse_shared_folders(self._spark, [outlet.sink for outlet in self.graph.outlets])
         note = read_note(self._spark, self._checkpoint, "microbatch")
         for outlet in self.graph.outlets:
             if isinstance(outlet.sink, Prepares):
@@ -163,6 +172,8 @@ class MicroBatchEngine(SparkEngine):
     def _start(self, plan: Plan) -> None:
         self._plan, self._warming = plan, WARM_UP_BATCHES
         self._stopping.clear()
+        self._held.clear()
+        self._ran = -1
         began, source = self.now(), self.graph.source.stream(self._spark)
         writer = (
             source.writeStream.foreachBatch(self._on_batch)
@@ -180,8 +191,18 @@ class MicroBatchEngine(SparkEngine):
             return
         self._stopping.set()
         self._between_batches.wait(STOP_SECONDS)
+        until = time.monotonic() + COMMIT_SECONDS
+        while not self._is_written_down(self._query) and time.monotonic() < until:
+            self._held.wait(LOOK_SECONDS)
         with _muted_gateway():
             self._query.stop()
+
+    def _is_written_down(self, query: StreamingQuery) -> bool:
+        """Whether no batch that was run would run again."""
+        if self._ran < 0 or self._held.is_set() or not query.isActive:
+            return True
+        progress = query._jsq.lastProgress()
+        return progress is not None and int(progress.batchId()) >= self._ran
 
     def wait(self, seconds: float | None = None) -> bool:
         assert self._query is not None
@@ -200,24 +221,6 @@ class MicroBatchEngine(SparkEngine):
         return ["a change takes effect with the next batch, without a pause; duplicates are not counted"]
 
     # The ports -------------------------------------------------------------------------------------------------------
-
-    def apply(self, plan: Plan) -> None:
-        """The next batch runs under `plan`, on the slots that there are: its other tasks begin as executors come.
-
-        So a new executor works as soon as it is there, and not when the batch that runs then is over.
-        """
-        plan.check(self.topology)
-        before = self.plan()
-        self._slots_are_coming = True
-        try:
-            self._change(plan)
-            super().apply(plan)
-        except BaseException:
-            self._change(before)
-            self.give_back()
-            raise
-        finally:
-            self._slots_are_coming = False
 
     def _change(self, plan: Plan) -> None:
         """The next batch runs under `plan`. If it needs fewer slots, the batch that has more of them ends first."""
@@ -238,17 +241,28 @@ class MicroBatchEngine(SparkEngine):
     # One batch -------------------------------------------------------------------------------------------------------
 
     def _on_batch(self, frame: DataFrame, number: int) -> None:
+        if self._stopping.is_set():
+            self._hold()
         self._between_batches.clear()
         try:
             if number % self._progress_batches == 0:
                 self._monitor.take_progress()
             self._try_batch(frame, number)
+            self._ran = number
         except Exception:
             if self._stopping.is_set():
                 raise RuntimeError(INTERRUPTED) from None
             raise
         finally:
             self._between_batches.set()
+
+    def _hold(self) -> NoReturn:
+        """A batch that comes while the job is being stopped is not begun."""
+        self._held.set()
+        until = time.monotonic() + STOP_SECONDS
+        while self._query is not None and self._query.isActive and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+        raise RuntimeError(INTERRUPTED)
 
     def _try_batch(self, frame: DataFrame, number: int) -> None:
         """Run a batch, again if it fails: what was wrong may pass, such as a broker that was away."""
@@ -269,22 +283,25 @@ class MicroBatchEngine(SparkEngine):
 
     def _run_batch(self, frame: DataFrame, number: int) -> None:
         with self._lock:  # the plan of a batch is that of its beginning
-            plan, warm_up = self.plan(), self._warming > 0 or self._slots_are_coming
+            plan, warm_up = self.plan(), self._warming > 0
             self._warming = max(0, self._warming - 1)
         began = self.now()
-        self._monitor.begins(Running(began, plan, warm_up))
+        running = Running(began, plan, warm_up)
+        self._monitor.begins(running)
         self._partitions.append(_partitions(frame))
-        if self._query is not None:  # the first batch may begin before the start of the query has returned
-            frame = with_its_scan(frame, self._query)
         # The time of the batch, not of the record: a stage that is run again, as an executor was lost, must make the
         # same rows. Spark spreads rows by what they hold: other ones would be lost, or come twice.
         self._taken.set(round(1e3 * began))
-        # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
-        # other column, that is not used.
-        frame = frame.withColumn(STAMP, self._stamp)
         measured = self._metering and self._monitor.is_measured(began)
-        if measured:
-            frame = self._created.sampled(frame)
+        metered = measured and self._monitor.is_metered(running)
+        with without_call_sites():
+            if self._query is not None:  # the first batch may begin before the start of the query has returned
+                frame = with_its_scan(frame, self._query)
+            # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and
+            # every other column, that is not used.
+            frame = frame.withColumn(STAMP, self._stamp)
+            if measured:
+                frame = self._created.sampled(frame)
         before = self._useful_seconds()
         outputs = {"": Output(frame, Partitioning(max(self._partitions)))}
         kept: list[DataFrame] = []
@@ -292,38 +309,42 @@ class MicroBatchEngine(SparkEngine):
             if sum(not segment.after for segment in self._segments) > 1:
                 kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
                 frame.count()
-            ran = [self._run_segment(segment, plan, outputs, kept, number, measured) for segment in self._segments]
+            ran = [
+                self._run_segment(segment, plan, outputs, kept, number, measured, metered) for segment in self._segments
+            ]
         finally:
             for one in kept:
                 one.unpersist()
         batch = MicroBatch(began, self.now(), plan, records=0, warm_up=warm_up)
-        self._monitor.add(RanBatch(batch, number, self._looked_at(ran, before) if measured else None))
+        self._monitor.add(RanBatch(batch, number, self._looked_at(ran, before, metered) if measured else None))
 
-    def _looked_at(self, ran: Sequence[SegmentJobs | None], before: Mapping[str, float]) -> Look:
+    def _looked_at(self, ran: Sequence[SegmentJobs | None], before: Mapping[str, float], metered: bool) -> Look:
         segments = tuple(each for each in ran if each is not None)
         shared = [chain for each in segments for chain in each.chains if len(chain.operators) > 1]
         return Look(
             segments,
             self._created.taken(),
             {name: seconds - before[name] for name, seconds in self._useful_seconds().items()},
-            self._meter.taken([name for chain in shared for name in chain.operators]),
+            self._meter.taken([name for chain in shared for name in chain.operators]) if metered else None,
         )
 
     def _run_segment(
         self, segment: Segment, plan: Plan, outputs: dict[str, Output], kept: list[DataFrame],
-        number: int, measured: bool,
+        number: int, measured: bool, metered: bool,
     ) -> SegmentJobs | None:  # fmt: skip
         """One Spark job over the stages of the segment; what others read afterwards is kept for the batch.
 
-        The jobs of a batch that is not measured are not looked up.
+        The jobs of a batch that is not measured are not looked up; only one that is `metered` is measured inside.
         """
         first, *others = (outputs[parent] for parent in segment.after or ("",))
         frame = first.frame
-        for other in others:
-            frame = frame.unionByName(other.frame)
-        found = chains(segment, self.graph, self._dry_runs, plan, united([each.lies for each in (first, *others)]))
-        for chain in found:
-            frame = self._behind(chain, frame, metered=measured and len(chain.operators) > 1)
+        lies = united([each.lies for each in (first, *others)])
+        found = chains(segment, self.graph, self._dry_runs, plan, lies, chaining=self._chaining)
+        with without_call_sites():
+            for other in others:
+                frame = frame.unionByName(other.frame)
+            for chain in found:
+                frame = self._behind(chain, frame, metered=metered and len(chain.operators) > 1)
         counted, tag = None, f"penstock-{self.graph.name}-{number}-{segment.name}"
         with self._stages.tagged(tag) if measured else nullcontext(list[JobRange]()) as jobs:
             if segment.feeds or len(segment.sinks) > 1 or any(sink.reads_again for sink in segment.sinks):

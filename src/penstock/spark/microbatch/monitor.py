@@ -28,10 +28,13 @@ REMEMBERED_BATCHES = 1_000
 MEASURED_BATCHES = 3
 """About this many batches of a window are measured: a few show what all are like."""
 MOST_METERING = 0.01
-"""Fewer are, down to one, if measuring would take more than this share of the time. That is so where records are very
-cheap: in others it is lost among their own work."""
+"""The largest share of the time that looking at batches may take, unless that is one in a window, and measuring inside
+operators. Where records are very cheap that is done less often than once a window. The other batches that are measured
+show how long a stage took, and the last one that was measured inside how much of that is each operator's."""
+LOOK_SECONDS = 0.1
+"""What it takes to look up the stages of a batch, and to sample its records."""
 METERING_SECONDS = 0.1
-"""What a measured batch takes longer, on two cores: its frames have more columns, and its stages are looked up."""
+"""What a batch that is measured inside takes longer, on two cores: its frames have more columns, and other code."""
 METERING_SECONDS_A_RECORD = 35e-9
 """For each operator that it passes (`python -m benchmarks microbatch`)."""
 
@@ -59,13 +62,13 @@ class Look:
     segments        the jobs of each segment
     created         times of creation of some of its records, in microseconds
     useful_seconds  of the operators that measure themselves
-    metered         what was measured inside operators that shared their instances
+    metered         what was measured inside operators that shared their instances; None: that was not measured
     """
 
     segments: tuple[SegmentJobs, ...]
     created: tuple[int, ...]
     useful_seconds: Mapping[str, float]
-    metered: Mapping[str, Metering]
+    metered: Mapping[str, Metering] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,19 @@ class RanBatch:
     batch: MicroBatch
     number: int
     look: Look | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredBatch:
+    """The last batch that was measured inside its operators: its plan, its records, and what that showed."""
+
+    plan: Plan
+    records: float
+    metered: Mapping[str, Metering]
+
+    def scaled(self, records: float) -> Mapping[str, Metering]:
+        """What a batch of so many records would have shown."""
+        return {name: each.scaled(records / self.records) for name, each in self.metered.items()}
 
 
 class BatchMonitor:
@@ -114,6 +130,8 @@ class BatchMonitor:
         self._newest: BatchProgress | None = None
         self._ran: deque[RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
         self._measured_at = self._measure_after = 0.0  # Unix seconds of the last one, and seconds to the next one
+        self._metered_at = self._meter_after = 0.0  # the same of those that are measured inside
+        self._metered: MeteredBatch | None = None
         self._read_until = self._offered_at = 0.0  # Unix seconds
         self._running: Running | None = None
         self._longest = 0.0  # seconds of a batch in the newest window
@@ -131,6 +149,14 @@ class BatchMonitor:
         if t - self._measured_at < self._measure_after:
             return False
         self._measured_at = t
+        return True
+
+    def is_metered(self, running: Running) -> bool:
+        """Whether a batch that is measured is also measured inside its operators: not if one was not long ago."""
+        known = self._metered is not None and self._metered.plan == running.plan and not running.warm_up
+        if known and running.began - self._metered_at < self._meter_after:
+            return False
+        self._metered_at = running.began
         return True
 
     def begins(self, running: Running) -> None:
@@ -156,19 +182,29 @@ class BatchMonitor:
             return self._late(since, input_rate) or self._idle(plan, since, input_rate)
         self._read_until = ran[-1].batch.ended
         self._longest = max(one.batch.seconds for one in ran)
-        self._measure_after = self._seconds_between(ran, self._read_until - since)
+        self._measure_after = _seconds_between_looks(len(ran), self._read_until - since)
+        self._meter_after = self._metering_seconds(ran) / MOST_METERING
         measured = [one.number for one in ran if one.look is not None]
         chosen = {measured[index] for index in _spread(len(measured), MEASURED_BATCHES)}
-        batches = [self._measured(one.batch, one.look if one.number in chosen else None) for one in ran]
+        batches = []
+        for one in ran:
+            self._remember(one)
+            batches.append(self._measured(one.batch, one.look if one.number in chosen else None))
         return samples(self._topology, batches, since, input_rate, self.backlog, self._slots.executors())
 
-    def _seconds_between(self, ran: Sequence[RanBatch], window: float) -> float:
-        """Seconds from one batch that is measured to the next one. Where a window has few batches, each is measured."""
-        if len(ran) <= MEASURED_BATCHES:
-            return 0.0
+    def _metering_seconds(self, ran: Sequence[RanBatch]) -> float:
+        """What one of these batches takes longer if it is measured inside its operators."""
         records = sum(one.batch.records for one in ran) / len(ran) * len(self._topology.names)
-        price = METERING_SECONDS + METERING_SECONDS_A_RECORD * records / ran[-1].batch.plan.widest
-        return min(window, max(window / MEASURED_BATCHES, price / MOST_METERING))
+        return METERING_SECONDS + METERING_SECONDS_A_RECORD * records / ran[-1].batch.plan.widest
+
+    def _remember(self, one: RanBatch) -> None:
+        """Keep what was measured inside a batch, for those in which that is not done.
+
+        One that warmed up is slow in parts of its own.
+        """
+        metered = None if one.look is None or one.batch.warm_up else one.look.metered
+        if metered and not any(each.missed for each in metered.values()):
+            self._metered = MeteredBatch(one.batch.plan, one.batch.records, metered)
 
     def _take_progress(self) -> None:
         for progress in [] if self._progress is None else self._progress.new():
@@ -243,6 +279,12 @@ class BatchMonitor:
 
     def _work(self, batch: MicroBatch, look: Look) -> Mapping[str, OperatorWork] | None:
         """What each operator did; None if that cannot be told."""
+        metered = look.metered
+        if metered is None:
+            metered = {} if self._metered is None else self._metered.scaled(batch.records)
+        shared = [chain for each in look.segments for chain in each.chains if len(chain.operators) > 1]
+        if any(name not in metered for chain in shared for name in chain.operators):
+            return None
         work: dict[str, OperatorWork] = {}
         counted = {each.segment.name: each.counted or 0 for each in look.segments}
         for each in look.segments:
@@ -252,15 +294,22 @@ class BatchMonitor:
                 self._stages.of_jobs(each.jobs) or (),
                 sum(counted[parent] for parent in after) if after else round(batch.records),
                 exchanges={name: self._dry_runs[name].exchanges for name in names},
-                metered={name: look.metered[name] for name in names if name in look.metered},
+                metered={name: metered[name] for name in names if name in metered},
                 counted=each.counted,
             )
             if own is None:
                 return None
             work |= own
         for name, seconds in look.useful_seconds.items():
-            work[name] = replace(work[name], useful_seconds=seconds, stage_seconds=seconds / batch.plan[name])
+            work[name] = work[name].lasting(seconds, batch.plan[name])
         return work
+
+
+def _seconds_between_looks(batches: int, window: float) -> float:
+    """From one batch that is measured to the next one. Where a window has few batches, each is measured."""
+    if batches <= MEASURED_BATCHES:
+        return 0.0
+    return min(window, max(window / MEASURED_BATCHES, LOOK_SECONDS / MOST_METERING))
 
 
 def _spread(count: int, wanted: int) -> set[int]:

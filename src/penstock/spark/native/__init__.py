@@ -1,1 +1,5 @@
 """Stateful native queries: their checkpoints, and changing their partitions."""
+
+from penstock.model.extras import ensure
+
+ensure("spark")

@@ -15,17 +15,20 @@ from pyspark.sql import SparkSession
 from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.settings import PARTITIONS
 
+PartitionOffsets = Mapping[str, Mapping[str, int]]
+"""Kafka's offsets by topic and partition, as Spark writes them: {"clicks": {"0": 40, "1": 2}}."""
+
 
 @dataclass(frozen=True, slots=True)
 class Committed:
     """The last batch that will not be read again.
 
-    consumed    the records of each topic read by its end
+    offsets     what was read by its end
     partitions  those of every shuffle that Spark puts in; the next run keeps them, whatever the session says
     """
 
     batch: int
-    consumed: Mapping[str, int]
+    offsets: PartitionOffsets
     partitions: int | None = None
 
 
@@ -39,13 +42,16 @@ def committed(spark: SparkSession, checkpoint: str) -> Committed | None:
     return Committed(batch, read_offsets(text), read_partitions(text))
 
 
-def read_offsets(text: str) -> dict[str, int]:
-    """The records of each topic before an entry of Spark's offset log.
+def read_offsets(text: str) -> dict[str, dict[str, int]]:
+    """Kafka's offsets in an entry of Spark's offset log.
 
     >>> read_offsets('v1\\n{"batchTimestampMs":0}\\n{"clicks":{"0":40,"1":2}}')
-    {'clicks': 42}
+    {'clicks': {'0': 40, '1': 2}}
     """
-    return records_by_topic(map(json.loads, text.splitlines()[2:]))  # version, metadata, then a line for each source
+    merged: dict[str, dict[str, int]] = {}
+    for line in text.splitlines()[2:]:  # version, metadata, then a line for each source
+        merged |= json.loads(line)
+    return merged
 
 
 def read_partitions(text: str) -> int | None:
@@ -58,7 +64,7 @@ def read_partitions(text: str) -> int | None:
     return None if partitions is None else int(partitions)
 
 
-def records_by_topic(offsets: Iterable[Mapping[str, Mapping[str, int]] | None]) -> dict[str, int]:
+def records_by_topic(offsets: Iterable[PartitionOffsets | None]) -> dict[str, int]:
     """The records of each topic before Kafka's offsets of its partitions.
 
     >>> records_by_topic([{"clicks": {"0": 40, "1": 2}}, None])

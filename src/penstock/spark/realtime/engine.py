@@ -1,7 +1,9 @@
 """The real-time engine: Spark's real-time mode over Kafka. Operators run concurrently, each with its own parallelism.
 
-Each segment is one streaming query, and internal topics join them. A change restarts the segments that it touches,
-right after the end of a batch and from the same checkpoint: nothing is lost, and what is done twice is counted.
+Each segment is one streaming query, and internal topics join them. A change touches some segments, while the others run
+on. A stateless one can be handed over to a second query beside the first, which stops nothing. Where that cannot be
+had, a segment is restarted right after the end of a batch and from the same checkpoint: nothing is lost, and what is
+done twice is counted.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
 from penstock.control.think import sentence
-from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample
+from penstock.model import Actuation, Execution, PenstockError, Plan, Sample
+from penstock.spark.chains import chained, reads_itself
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError, SlotSupplier
@@ -26,23 +28,26 @@ from penstock.spark.failure import JobFailedError, given_up
 from penstock.spark.graph import Graph
 from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.job_note import read_note, write_note
-from penstock.spark.realtime.checkpoint import committed
-from penstock.spark.realtime.duplicates import Duplicates
-from penstock.spark.realtime.ledger import Ledger
+from penstock.spark.realtime.change_cost import ChangeCost, said_of
+from penstock.spark.realtime.handover import Handover, HandoverRefusedError
+from penstock.spark.realtime.measurements import Measurements
 from penstock.spark.realtime.repair import SLOTS_SECONDS, Repair
 from penstock.spark.realtime.rescale import CancelledError, Rescale, Restart
-from penstock.spark.realtime.restart_cost import RestartCost
-from penstock.spark.realtime.segment_query import SegmentQuery
-from penstock.spark.realtime.windows import Windows, late_after
+from penstock.spark.realtime.running_segment import RunningSegment
+from penstock.spark.realtime.segment_query import Wiring
+from penstock.spark.realtime.shuffles import refuse_too_many
 from penstock.spark.realtime.wiring import wire
-from penstock.spark.settings import PARTITIONS
-from penstock.spark.topics.growth import Growth
+from penstock.spark.segments import segments
 from penstock.spark.topics.offsets import Offsets
 
 log = logging.getLogger("penstock")
 
-
 REMEMBERED_CHANGES = 1_000
+
+WAYS = ("restart", "handover", "ordered")
+"""How a plan changes. "restart": the segments that it touches are stopped and started again. "handover": a new query
+takes over while the old one runs on, and where a segment is behind, new records pass those that wait. "ordered": as
+"handover", but a segment that is behind is restarted: records of one key pass each other by milliseconds only."""
 
 
 class ChangeFailedError(PenstockError):
@@ -66,6 +71,8 @@ class RealTimeEngine(SparkEngine):
         slots: SlotSupplier | None = None,
         internal_partitions: int = 1,
         metering: bool = True,
+        change: str = "restart",
+        chaining: bool = True,
     ) -> None:
         """Everything is checked, and nothing is started yet.
 
@@ -73,29 +80,53 @@ class RealTimeEngine(SparkEngine):
         slots                where slots come from; None: those that the application has
         internal_partitions  partitions of each topic between segments; a reader holds a slot for each
         metering             without it nothing is known of operators and latency; for comparisons
+        change               how a plan changes: one of `WAYS`
+        chaining             whether operators may share their instances
         """
-        super().__init__(graph.topology(self.actuation), slots or FixedSlots(spark))
+        note = read_note(spark, checkpoint, "realtime")
+        wirings = wire(graph, dry_runs, checkpoint, note.places)
+        source = wirings[0].source
+        self._offsets = Offsets(source.servers, source.admin_settings)
+        self._internal_partitions = internal_partitions
+        topology = graph.topology(self.actuation)
+        if chaining:
+            shared, readers = chained(segments(graph), graph, dry_runs), self._readers(wirings, graph, dry_runs)
+            topology = graph.topology(self.actuation, shared, readers)
+        super().__init__(topology, slots or FixedSlots(spark))
         self._spark = spark
         self._checkpoint = checkpoint
         self._batch_seconds = batch_seconds
-        self._internal_partitions = internal_partitions
-        note = read_note(spark, checkpoint, "realtime")
-        wirings = wire(graph, dry_runs, checkpoint, note.places)
+        self._way = change
         self._note = replace(note, places=tuple(wiring.place for wiring in wirings))
-        self._queries = [SegmentQuery(spark, graph, wiring, batch_seconds, metering) for wiring in wirings]
-        self._source = wirings[0].source
-        self._offsets = Offsets(self._source.servers, self._source.admin_settings)
-        self._growth = Growth()
-        self._ledgers: dict[str, Ledger] = {}
-        self._topics = tuple(dict.fromkeys(t for w in wirings for t in (*w.reads, *w.writes)))
+        self._segments = [
+            RunningSegment(
+                spark, graph, dry_runs, wiring, checkpoint, batch_seconds=batch_seconds, metering=metering,
+                hands_over=change != "restart", chaining=chaining,
+            )
+            for wiring in wirings
+        ]  # fmt: skip
+        self._measurements = Measurements(self._segments, self._offsets, batch_seconds, self.now)
+        self._handover = Handover(
+            spark, self._offsets, self._measurements, batch_seconds=batch_seconds, free=self._free_slots,
+            cancelled=lambda: self._stopping.is_set(),
+        )  # fmt: skip
         self._changing = threading.RLock()
-        self._reading = threading.Lock()  # of batches: each is added to its ledger once
         self._stopping = threading.Event()
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._keep_watch, name="penstock-realtime", daemon=True)
         self.failure: str | None = None
         self.unfinished = 0  # records at the sinks that come again if the job, now stopped, is started again
-        self.changes: deque[RestartCost] = deque(maxlen=REMEMBERED_CHANGES)
+        self.changes: deque[ChangeCost] = deque(maxlen=REMEMBERED_CHANGES)
+
+    def _readers(self, wirings: Sequence[Wiring], graph: Graph, dry_runs: Mapping[str, DryRun]) -> dict[str, int]:
+        """The partitions that are read for operators which, with as many instances, would read them themselves."""
+        readers: dict[str, int] = {}
+        for wiring in wirings:
+            if reads_itself(wiring.segment, graph, dry_runs):
+                internal = self._internal_partitions if wiring.schema is not None else 0
+                counts = [self._offsets.partitions(topic) or internal for topic in wiring.reads]
+                readers[wiring.segment.operators[0]] = sum(counts)
+        return readers
 
     # The life of a job -----------------------------------------------------------------------------------------
 
@@ -106,24 +137,25 @@ class RealTimeEngine(SparkEngine):
     def _prepare(self, plan: Plan) -> Plan:
         """Create the internal topics, and count the slots that no plan changes."""
         write_note(self._spark, self._checkpoint, self._note)
-        for query in self._queries:
-            if query.wiring.internal_sink is not None:
-                self._offsets.create(query.wiring.internal_sink.topic, self._internal_partitions)
-        self._open_ledgers()
-        self._refuse_too_many_shuffles(plan)
+        for segment in self._segments:
+            if segment.wiring.internal_sink is not None:
+                self._offsets.create(segment.wiring.internal_sink.topic, self._internal_partitions)
+        self._measurements.open()
+        shuffles = {name: partitions for segment in self._segments for name, partitions in segment.shuffles.items()}
+        refuse_too_many(shuffles, self.slots_needed(plan), self.slots.most_slots())
         return plan
 
     def _start(self, plan: Plan) -> None:
         """Start every segment, and restart those that fail."""
         self._plan = plan
         try:
-            for query in self._queries:
-                query.start(plan)
+            for segment in self._segments:
+                segment.start(plan)
         except Exception:
-            for query in self._queries:
-                query.stop()
+            for segment in self._segments:
+                segment.stop()
             raise
-        self._windows.settle_until(self.now() + self._batch_seconds)
+        self._measurements.settle(self._batch_seconds)
         self._watch.start()
 
     def stop(self) -> None:
@@ -132,13 +164,19 @@ class RealTimeEngine(SparkEngine):
         with self._changing:
             if not self._ended.is_set():
                 self._ended.set()
-                counted = []
-                for query in self._queries:
-                    query.stop()
-                    counted.append(self._account_for_stop(query) is not None)
-                self.unfinished = self._duplicates.newest_at_sinks if all(counted) else 0
+                counted = [self._stopped(segment) is not None for segment in self._segments]
+                self.unfinished = self._measurements.newest_duplicates if all(counted) else 0
         if self._watch.is_alive():
             self._watch.join()
+
+    def _stopped(self, segment: RunningSegment) -> Mapping[str, int] | None:
+        segment.stop()
+        return self._measurements.stopped(segment)
+
+    def _restarted(self, segment: RunningSegment, plan: Plan) -> None:
+        self._stopped(segment)
+        segment.start(plan)
+        self._measurements.settle()
 
     @property
     def alive(self) -> bool:
@@ -153,136 +191,167 @@ class RealTimeEngine(SparkEngine):
     @property
     def duplicates(self) -> int:
         """Records that came twice at the sinks since the start, because queries were stopped."""
-        return self._duplicates.at_sinks - self.unfinished
+        return self._measurements.duplicates - self.unfinished
 
     def notes(self) -> list[str]:
-        silences = [change.silence_seconds for change in self.changes if change.silence_seconds is not None]
-        if not silences:
-            return []
-        longest = max(silences)
-        return [f"a change silenced the output for {median(silences):.1f} s in the median, {longest:.1f} s at the most"]
+        return said_of(self.changes)
 
     # Monitor and actuator --------------------------------------------------------------------------------------
 
     def read(self) -> Sequence[Sample]:
         """The windows that ended since the last call."""
         self._read_topics()
-        return self._windows.read(self.now(), self.plan(), self.slots.executors())
+        return self._measurements.samples(self.plan(), self.slots.executors())
 
     def _change(self, plan: Plan) -> None:
-        """Restart the segments that `plan` touches; if that fails the old plan is in force again."""
+        """Change the segments that `plan` touches; if that fails the old plan is in force again."""
         with self._changing:
             if not self._watch.is_alive():
                 raise ChangeFailedError("the job does not run")
-            before, t, known = self.plan(), self.now(), self.duplicates
-            touched = [q for q in self._queries if any(plan[name] != before[name] for name in q.segment.operators)]
+            before = self.plan()
+            touched = [s for s in self._segments if any(plan[name] != before[name] for name in s.segment.operators)]
             if touched:
-                restarts = self._rescale(touched, plan)
-                silences = [r.silence_seconds for r in restarts if r.silence_seconds is not None]
-                self.changes.append(RestartCost(
-                    t=t, before=before, after=plan, segments=tuple(r.query.segment.name for r in restarts),
-                    stop_seconds=max(r.stop_seconds for r in restarts),
-                    start_seconds=max(r.start_seconds for r in restarts),
-                    silence_seconds=max(silences, default=None),
-                    cut_short=tuple(r.query.segment.name for r in restarts if r.cut_short),
-                    duplicates=self.duplicates - known,
-                ))  # fmt: skip
+                self.changes.append(self._changed(touched, before, plan))
             self._plan = plan
 
-    def _rescale(self, touched: Sequence[SegmentQuery], plan: Plan) -> list[Restart]:
-        # The plan's slots were required before: there are as many, even if Spark does not count them all yet.
-        before, available = self.plan(), max(self.slots.slots(), self.slots_needed(plan))
-
-        def fits(changed: Sequence[SegmentQuery]) -> bool:
-            return sum(q.slots_needed(plan if q in changed else before) for q in self._queries) <= available
-
-        rescale = Rescale(
-            plan, self._offsets, is_late=self._is_late, fits=fits, stopped=self._account_for_stop,
-            cancelled=self._stopping.is_set,
-        )  # fmt: skip
+    def _changed(self, touched: Sequence[RunningSegment], before: Plan, plan: Plan) -> ChangeCost:
+        t, known, why, started = self.now(), self.duplicates, None, 0.0
+        changed: list[RunningSegment] = []
+        restarts: list[Restart] = []
         try:
-            rescale.run(touched)
+            if self._way != "restart":
+                started, why = self._hand_over(touched, before, plan, changed)
+            handed_over = tuple(segment.segment.name for segment in changed)
+            rest = [segment for segment in touched if segment not in changed]
+            restarts = self._restart(rest, before, plan, changed) if rest else []
         except CancelledError:
             raise ChangeFailedError("the job is being stopped") from None
         except Exception as error:
-            for restart in rescale.restarts:
-                restart.query.stop()
-                self._account_for_stop(restart.query)
-                restart.query.start(before)
+            self._roll_back(touched, before)
             raise ChangeFailedError(f"{sentence(error)}; the old plan is in force again") from error
         finally:
-            self._windows.settle_until(self.now())
+            self._measurements.settle()
+        if why is not None and restarts:
+            log.warning("%s: restarted, as %s", ", ".join(r.segment.segment.name for r in restarts), why)
+        silences = [restart.silence_seconds for restart in restarts if restart.silence_seconds is not None]
+        return ChangeCost(
+            t=t, before=before, after=plan, handed_over=handed_over,
+            restarted=tuple(restart.segment.segment.name for restart in restarts),
+            why=why if restarts else None, seconds=self.now() - t,
+            stop_seconds=max((restart.stop_seconds for restart in restarts), default=0.0),
+            start_seconds=max(started, *(restart.start_seconds for restart in restarts), 0.0),
+            silence_seconds=max(silences, default=None),
+            cut_short=tuple(restart.segment.segment.name for restart in restarts if restart.cut_short),
+            duplicates=self.duplicates - known,
+        )  # fmt: skip
+
+    def _hand_over(
+        self, touched: Sequence[RunningSegment], before: Plan, plan: Plan, changed: list[RunningSegment]
+    ) -> tuple[float, str | None]:  # fmt: skip
+        """Hand over what can be, all at once or one after the other as there are slots; adds it to `changed`. Returns
+        the seconds of the longest start of a query, and why the others were not handed over."""
+        refusals = {segment: self._refusal(segment) for segment in touched}
+        why = next((f"{s.segment.name} {refusal}" for s, refusal in refusals.items() if refusal is not None), None)
+        able = [segment for segment, refusal in refusals.items() if refusal is None]
+        groups, longest = [able], 0.0
+        while groups and able:
+            group = groups.pop(0)
+            try:
+                self._require_both(group, before, plan, changed)
+                longest = max(longest, self._handover.run(group, plan))
+            except NotEnoughSlotsError as error:
+                why = f"there are no slots for two queries: {error}"
+                groups = [[segment] for segment in group] if len(group) > 1 else groups
+            except HandoverRefusedError as refusal:
+                why = str(refusal)
+                changed += [segment for segment in group if segment.runs(plan)]
+            else:
+                changed += group
+        return longest, why
+
+    def _refusal(self, segment: RunningSegment) -> str | None:
+        """Why a segment cannot be handed over; None: it can."""
+        if segment.stateful:
+            return "keeps state, which one query has"
+        if not self._handover.wait_for_the_last(segment):
+            return "is still being handed over by the change before"
+        if self._way == "ordered" and self._handover.is_behind(segment):
+            return "is behind, and the records of a key would pass each other"
+        return None
+
+    def _require_both(
+        self, segments: Sequence[RunningSegment], before: Plan, plan: Plan, changed: Sequence[RunningSegment]
+    ) -> None:  # fmt: skip
+        """Get the slots for the old and the new queries of segments, while the others run on."""
+        needed = sum(s.slots_needed(plan if s in changed else before) for s in self._segments)
+        needed += sum(segment.slots_needed(plan) for segment in segments)
+        ending = [segment for segment in self._segments if len(segment.queries) > 1]
+        if needed + sum(segment.slots_of_old() for segment in ending) > self.slots.most_slots():
+            for segment in ending:  # it has its slots for a batch at the most, unless it is behind
+                self._handover.wait_for_the_last(segment)
+        self.slots.require(needed + sum(segment.slots_of_old() for segment in ending))
+
+    def _restart(
+        self, segments: Sequence[RunningSegment], before: Plan, plan: Plan, changed: Sequence[RunningSegment]
+    ) -> list[Restart]:  # fmt: skip
+        # The plan's slots were required before: there are as many, even if Spark does not count them all yet.
+        available = max(self.slots.slots(), self._slots_used(plan))
+
+        def fits(restarted: Sequence[RunningSegment]) -> bool:
+            new = [*changed, *restarted]
+            return sum(s.slots_needed(plan if s in new else before) for s in self._segments) <= available
+
+        rescale = Rescale(
+            plan, self._offsets, is_late=self._measurements.is_late, fits=fits, stopped=self._measurements.stopped,
+            cancelled=self._stopping.is_set,
+        )  # fmt: skip
+        rescale.run(segments)
         return rescale.restarts
+
+    def _roll_back(self, touched: Sequence[RunningSegment], before: Plan) -> None:
+        """Restart whatever a change that failed has touched, with the old plan."""
+        for segment in touched:
+            if not segment.runs(before):
+                self._restarted(segment, before)
 
     # Slots -----------------------------------------------------------------------------------------------------
 
     def slots_needed(self, plan: Plan) -> int:
-        """All operators run concurrently, and what Spark shuffles inside them too."""
-        return sum(query.slots_needed(plan) for query in self._queries)
+        """All chains of operators run concurrently, and what Spark shuffles inside them too."""
+        return sum(segment.slots_needed(plan) for segment in self._segments)
 
-    def _refuse_too_many_shuffles(self, plan: Plan) -> None:
-        needed, most = self.slots_needed(plan), self.slots.most_slots()
-        shuffles = {name: partitions for query in self._queries for name, partitions in query.shuffles.items()}
-        if needed <= most or not shuffles:
-            return
-        widest = max(shuffles, key=shuffles.__getitem__)
-        raise NotEnoughSlotsError(needed, most, (
-            f"operator {widest} shuffles inside, into {shuffles[widest]} partitions with a slot each; "
-            f"{PARTITIONS} says how many"
-        ))  # fmt: skip
+    def _slots_used(self, plan: Plan) -> int:
+        """Those of a plan, and of old queries that have not ended yet."""
+        return self.slots_needed(plan) + sum(segment.slots_of_old() for segment in self._segments)
+
+    def _slots_required(self, plan: Plan) -> int:
+        """Where old queries of the last hand-over would leave too few, they end first: that takes a batch at the most,
+        unless they are behind."""
+        if self._slots_used(plan) > self.slots.most_slots():
+            with self._changing:
+                for segment in self._segments:
+                    if len(segment.queries) > 1:
+                        self._handover.wait_for_the_last(segment)
+        return self._slots_used(plan)
+
+    def _free_slots(self) -> int:
+        return self.slots.slots() - sum(segment.slots_taken() for segment in self._segments)
 
     def _state_holders(self) -> set[str]:
-        return {holder for query in self._queries for holder in query.state_holders()}
+        return {holder for segment in self._segments for holder in segment.state_holders()}
 
     # Watch -----------------------------------------------------------------------------------------------------
 
-    def _open_ledgers(self) -> None:
-        """Begin all ledgers at what the topics and the checkpoints say now."""
-        lengths, begins = self._offsets.ends(self._topics), self._offsets.begins(self._topics)
-        if lengths is None or begins is None:
-            raise InvalidValueError("source", f"cannot be read: Kafka at {self._source.servers} does not answer")
-        now = self.now()
-        for query in self._queries:
-            wiring = query.wiring
-            last = committed(self._spark, wiring.checkpoint)
-            read = {topic: begins[topic] for topic in wiring.reads} if last is None else last.consumed
-            self._ledgers[query.segment.name] = Ledger(wiring, read, now)
-            query.readers = self._offsets.count(wiring.reads)
-            query.count_shuffles(None if last is None else last.partitions)
-        ledgers = list(self._ledgers.values())
-        self._growth.add(now, lengths)
-        self._duplicates = Duplicates(ledgers, lengths)
-        self._windows = Windows(ledgers, self._growth, self._batch_seconds, now)
-
-    def _account_for_stop(self, query: SegmentQuery) -> Mapping[str, int] | None:
-        """Add to its ledger what a stopped query has finished, count what it wrote beyond; returns the lengths."""
-        ledger, lengths, at = self._ledgers[query.segment.name], self._offsets.ends(self._topics), self.now()
-        if lengths is not None:
-            self._growth.add(at, lengths)
-        with self._reading:
-            ledger.add(query.new_batches())
-            last = committed(self._spark, query.wiring.checkpoint)
-            query.rewind(-1 if last is None else last.batch)
-            written = ledger.written(at, self._growth)
-            ledger.stopped(ledger.began_at if last is None else last.consumed, at, self._growth)
-        if lengths is not None:
-            self._duplicates.count(ledger, lengths, written)
-        return lengths
-
     def _read_topics(self) -> None:
-        with self._reading:
-            for query in self._queries:
-                self._ledgers[query.segment.name].add(query.new_batches())
-        t, lengths = self.now(), self._offsets.ends(self._topics)
-        if lengths is not None:
-            self._growth.add(t, lengths)
+        self._measurements.read_batches()
+        if self._measurements.read_ends() is not None:
             self._count_readers()
 
     def _count_readers(self) -> None:
         """A partition that was added to a topic is read in a slot of its own, from the next batch on."""
         before = self.slots_needed(self.plan())
-        for query in self._queries:
-            query.readers = self._offsets.count(query.wiring.reads)
+        for segment in self._segments:
+            segment.readers = self._offsets.count(segment.wiring.reads)
         needed = self.slots_needed(self.plan())
         if needed > before:
             log.info("a topic has more partitions now: the plan needs %d slots and not %d", needed, before)
@@ -291,53 +360,56 @@ class RealTimeEngine(SparkEngine):
             except NotEnoughSlotsError as error:
                 log.warning("the partitions that were added to a topic have no slots: %s", error)
 
-    def _is_late(self, query: SegmentQuery) -> bool:
-        """Whether the running batch should have ended long ago."""
-        batches = self._ledgers[query.segment.name].batches
-        since = max(query.started_at, batches[-1].end if batches else 0.0)
-        return self.now() - since > late_after(self._batch_seconds)
-
     def _keep_watch(self) -> None:
-        """Reads the lengths of the topics periodically, and restarts segments that have failed."""
-        repairs = [Repair(query) for query in self._queries]
+        """Reads the lengths of the topics periodically, restarts segments that have failed, and ends old queries."""
+        repairs = [Repair(segment) for segment in self._segments]
         while not self._ended.wait(min(0.5, self._batch_seconds / 5)):
             try:
                 self._read_topics()
                 for repair in repairs:
-                    self._repair(repair)
+                    if self._changing.acquire(blocking=False):  # a change under way sees to its segments itself
+                        try:
+                            self._look_after(repair)
+                        finally:
+                            self._changing.release()
             except Exception as error:  # the job runs on
                 log.warning("the job could not be watched for a moment: %s", sentence(error))
 
+    def _look_after(self, repair: Repair) -> None:
+        segment = repair.segment
+        if self._ended.is_set():
+            return
+        if not segment.running:
+            self._repair(repair)
+        elif len(segment.queries) > 1:
+            self._handover.finish(segment)
+        elif not segment.runs(plan := self.plan()) and self.slots_needed(plan) <= self.slots.slots():
+            # A topic got more partitions: who shared the instances of its readers has no more than the plan says.
+            self.changes.append(self._changed([segment], plan, plan))
+
     def _repair(self, repair: Repair) -> None:
-        if repair.query.running or not self._changing.acquire(blocking=False):
-            return  # a change under way restarts its segments itself
-        try:
-            if repair.query.running or self._ended.is_set():
-                return
-            if self._offsets.ends(self._topics) is None:
-                return  # without a broker it would fail again, through no fault of its own
-            t, there, needed = self.now(), self.slots.slots(), self.slots_needed(self.plan())
-            waits = repair.waits_for_slots(t, there >= needed)
-            name = repair.query.segment.name
-            if repair.lacks_slots_too_long(t):
-                minutes, why = SLOTS_SECONDS / 60, repair.query.failure
-                waited = f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
-                self._give_up(waited if why is None else f"{waited}; Spark says: {why}")
-                return
-            if repair.is_said(t):
-                log.warning("%s waits for slots: the plan needs %d, and there are %d", name, needed, there)
-            if waits or not repair.is_due(t):
-                return
-            why, place = repair.query.failure, repair.query.place_of_failure
-            self._account_for_stop(repair.query)
-            if repair.is_given_up:
-                self._give_up(given_up(name, repair.failures, why, place))
-                return
-            log.warning("%s failed and is restarted: %s", name, why)
-            repair.query.start(self.plan())
-            self._windows.settle_until(self.now())
-        finally:
-            self._changing.release()
+        if self._measurements.read_ends() is None:
+            return  # without a broker it would fail again, through no fault of its own
+        t, there, needed = self.now(), self.slots.slots(), self.slots_needed(self.plan())
+        waits = repair.waits_for_slots(t, there >= needed)
+        name = repair.segment.segment.name
+        if repair.lacks_slots_too_long(t):
+            minutes, why = SLOTS_SECONDS / 60, repair.segment.failure
+            waited = f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
+            self._give_up(waited if why is None else f"{waited}; Spark says: {why}")
+            return
+        if repair.is_said(t):
+            log.warning("%s waits for slots: the plan needs %d, and there are %d", name, needed, there)
+        if waits or not repair.is_due(t):
+            return
+        why, place = repair.segment.failure, repair.segment.place_of_failure
+        self._stopped(repair.segment)
+        if repair.is_given_up:
+            self._give_up(given_up(name, repair.failures, why, place))
+            return
+        log.warning("%s failed and is restarted: %s", name, why)
+        repair.segment.start(self.plan())
+        self._measurements.settle()
 
     def _give_up(self, why: str) -> None:
         self.failure = why

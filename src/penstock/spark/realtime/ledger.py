@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.spark.realtime.segment_batch import SegmentBatch
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.topics.growth import Growth
+
+BEHIND_SECONDS = 1.0
+"""A segment for which records wait that came longer ago than this is behind. Between two batches they wait for a third
+of it."""
+FEW_OUTPUTS = 10
+"""What waits is read off what was written, where so many more or less are chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,11 @@ class Flow:
 
 
 class Ledger:
-    """Adds up what one segment has done."""
+    """Adds up what one segment has done, with one query or, while it is handed over, with two.
+
+    Batches of two queries at the same time each show a part only. As long as there are two, what happens is read from
+    the topics, as while a batch runs.
+    """
 
     def __init__(self, wiring: Wiring, consumed: Mapping[str, int], started: float, remembered: int = 100) -> None:
         self.wiring = wiring
@@ -43,40 +53,78 @@ class Ledger:
         self.records_in = 0
         self.records_out = 0
         self.began_at = dict(consumed)
-        self._consumed = dict(consumed)
-        self._resumed_at = started  # since then the output is that of the running batch
+        self._by_query = [dict(consumed)]  # what each query has consumed, oldest first
+        self._cut: dict[str, int] = {}  # where the second query begins
+        self._consumed = dict(consumed)  # by all, when there was one query last
+        # Records consumed, and a time since which all output is that of batches beyond them; the newest is the last.
+        self._resumptions = deque([(sum(consumed.values()), started)], maxlen=remembered)
+        self._alone_since = started
         self._reached = 0.0  # the farthest that a stopped batch had come, in records consumed
-        self._typical: SegmentBatch | None = None  # the newest one with records: its costs and ratios
+        self.typical: SegmentBatch | None = None  # the newest one with records: its costs and ratios
 
-    def add(self, batches: Iterable[SegmentBatch]) -> None:
+    def add(self, batches: Iterable[SegmentBatch], query: int = 0) -> None:
+        """Add what a query has finished; `query` counts them, the oldest is 0."""
         for batch in batches:
             if batch.began_at is not None:  # the end of the batch before it may never have been reported
-                self.settle(batch.began_at)
-            self.batches.append(batch)
+                self.settle(batch.began_at, query)
+            shared = len(self._by_query) > 1 or batch.start < self._alone_since
+            self.batches.append(replace(batch, shared=True) if shared else batch)
             self.records_in += batch.records_in
             self.records_out += batch.operators[self.wiring.segment.name].records_out
-            self._consumed = dict(batch.consumed)
-            self._resumed_at = batch.end
+            self._by_query[query] = dict(batch.consumed)
+            if len(self._by_query) == 1 and batch.end >= self._alone_since:
+                self._consumed = dict(batch.consumed)
+                self._resumptions.append((sum(batch.consumed.values()), batch.end))
             if batch.records_in and not batch.warm_up:
-                self._typical = batch
+                self.typical = batch
 
-    def settle(self, consumed: Mapping[str, int]) -> None:
-        """The query goes on from here: what was counted beyond is undone, and what is missing is added."""
+    def settle(self, consumed: Mapping[str, int], query: int = 0) -> None:
+        """A query goes on from here: what was counted beyond is undone, and what is missing is added."""
+        self._correct(sum(consumed.values()) - sum(self._by_query[query].values()))
+        self._by_query[query] = dict(consumed)
+        if len(self._by_query) == 1:
+            self._consumed = dict(consumed)
+
+    def _correct(self, records: int) -> None:
         ratio = self.records_out_per_record
-        difference = sum(consumed.values()) - sum(self._consumed.values())
-        self.records_in += difference
-        self.records_out += round(ratio * difference)
-        self._consumed = dict(consumed)
+        self.records_in += records
+        self.records_out += round(ratio * records)
+
+    def divided(self, cut: Mapping[str, int]) -> None:
+        """A second query takes the records from the cut on."""
+        self._by_query.append(dict(cut))
+        self._cut = dict(cut)
+
+    def handed_over(self, at: float) -> None:
+        """The old query has finished all that is its own, and was stopped; the batches of both are added."""
+        self.settle(self._cut, 0)
+        self._by_query, self._alone_since = self._by_query[1:], at
 
     def stopped(self, consumed: Mapping[str, int], at: float, growth: Growth) -> None:
-        """The query was stopped, and goes on from here: whatever it had taken beyond comes again."""
+        """Every query was stopped, and one goes on from here: whatever they had taken beyond comes again."""
         self._reached = max(self._reached, self._progress(at, growth))
-        self.settle(consumed)
-        self._resumed_at = at
+        taken = sum(sum(each.values()) for each in self._by_query)
+        if len(self._by_query) > 1:
+            taken -= sum(self._cut.values())
+        self._correct(sum(consumed.values()) - taken)
+        self._by_query, self._consumed = [dict(consumed)], dict(consumed)
+        self._alone_since = at
+        self._resumptions.clear()
+        self._resumptions.append((sum(consumed.values()), at))
 
-    def written(self, at: float, growth: Growth) -> dict[str, float]:
-        """Records that each of its topics got from the batch that runs, or was stopped, by `at`."""
-        return {topic: growth.between(topic, self._resumed_at, at) or 0.0 for topic in self.wiring.writes}
+    def unfinished_since(self, consumed: Mapping[str, int]) -> float:
+        """The time since which all output comes again if a query goes on from here.
+
+        That is the end of the last batch that was committed: one that was reported after it may not be.
+        """
+        done = sum(consumed.values())
+        ends = [at for records, at in self._resumptions if records <= done]
+        return ends[-1] if ends else self._resumptions[0][1]
+
+    @property
+    def _resumed_at(self) -> float:
+        """Since then the output is that of running batches."""
+        return self._resumptions[-1][1]
 
     @property
     def records_out_per_record(self) -> float:
@@ -85,7 +133,8 @@ class Ledger:
 
     def flow(self, start: float, end: float, growth: Growth) -> Flow:
         """What happened between two times: from the batch that covers most of the span, else from the topics."""
-        batch = max(self.batches, key=lambda b: min(b.end, end) - max(b.start, start), default=None)
+        whole = [batch for batch in self.batches if not batch.shared]
+        batch = max(whole, key=lambda b: min(b.end, end) - max(b.start, start), default=None)
         if batch is not None and min(batch.end, end) - max(batch.start, start) >= (end - start) / 2:
             scale = (end - start) / (batch.end - batch.start)
             return Flow(
@@ -95,26 +144,39 @@ class Ledger:
             )
         return self._from_topics(start, end, growth)
 
+    def waiting(self, at: float, growth: Growth) -> float | None:
+        """Records that wait at `at`; None if that is not known."""
+        return self._waiting(self._consumed, self.taken(self._resumed_at, at, growth), at, growth)
+
+    def is_behind(self, at: float, growth: Growth) -> bool:
+        """Whether more records wait than came in the last moments, as far as its output shows."""
+        if not self.records_out:
+            return False
+        came = [growth.between(topic, at - BEHIND_SECONDS, at) for topic in self.wiring.reads]
+        waiting = self.waiting(at, growth)
+        if waiting is None or None in came:
+            return False
+        return waiting > sum(filter(None, came)) + FEW_OUTPUTS / self.records_out_per_record
+
     def _from_topics(self, start: float, end: float, growth: Growth) -> Flow:
         """While a batch runs, what came out in the span shows what went in, at the ratios and costs last measured."""
-        taken = self._taken(start, end, growth)
+        taken = self.taken(start, end, growth)
         further = self._progress(end, growth) - self._progress(start, growth)
-        if self._typical is None:
+        if self.typical is None:
             operators = {name: OperatorFlow(taken, taken, None) for name in self.wiring.segment.operators}
         else:
-            scale = taken / self._typical.records_in
-            operators = {name: _scaled(flow, scale) for name, flow in operators_of(self._typical).items()}
-        since = self._taken(self._resumed_at, end, growth)
-        return Flow(further, operators, self._waiting(self._consumed, since, end, growth))
+            scale = taken / self.typical.records_in
+            operators = {name: _scaled(flow, scale) for name, flow in operators_of(self.typical).items()}
+        return Flow(further, operators, self.waiting(end, growth))
 
     def _progress(self, t: float, growth: Growth) -> float:
         """Records consumed by `t`, finished or not; those that come again after a stop are not counted twice."""
         done = sum(self._consumed.values())
         if t < self._resumed_at:
-            return max(self._reached, done) - self._taken(t, self._resumed_at, growth)
-        return max(self._reached, done + self._taken(self._resumed_at, t, growth))
+            return max(self._reached, done) - self.taken(t, self._resumed_at, growth)
+        return max(self._reached, done + self.taken(self._resumed_at, t, growth))
 
-    def _taken(self, start: float, end: float, growth: Growth) -> float:
+    def taken(self, start: float, end: float, growth: Growth) -> float:
         """Records that must have been taken for what came out between two times."""
         return (growth.between(self.wiring.writes[0], start, end) or 0.0) / (self.records_out_per_record or 1.0)
 

@@ -1,11 +1,12 @@
 """Measures inside the operators of a real-time query: records, useful time, latency.
 
-All records are counted as they leave an operator, and some hundreds of a batch are timed: those that were given a stamp
-at the source. Latency is that of the records that leave the last operator which keeps the stamp.
+Some hundreds of a batch are timed: those that were given a stamp at the source. All records are counted as they leave
+an operator. Latency is that of the records that leave the last operator which keeps the stamp.
 
 What is measured this way is the time of the operator's own function. What Spark spends on taking a record from the
 shuffle and handing it on is added from the CPU time of the operator's stage.
-For a plain operator, which loses no record and never waits, that CPU time is all: nothing is put in.
+For a plain operator, which loses no record and never waits, that CPU time is all: nothing is put in. If it shares the
+stage with others it is timed, so that its part of the CPU time is known, but its records need not be counted.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ SINCE = {"event": CREATED, "processing": TAKEN}
 class Meter:
     """Measures one segment, through all restarts of its query."""
 
-    def __init__(self, spark: SparkSession, operators: Sequence[str]) -> None:
-        """The operators that are not plain."""
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
         self._one_in = Remembered(spark, FIRST_ONE_IN)
-        self._operators = {name: OperatorMeter(spark) for name in operators}
+        self._operators: dict[str, OperatorMeter] = {}  # made when they are first needed
         self._latency = {kind: Gathered(spark) for kind in SINCE}
 
     # Into the plan ---------------------------------------------------------------------------------------------
@@ -52,17 +53,28 @@ class Meter:
         return one_in(session, self._one_in.value)
 
     def around(
-        self, name: str, function: Callable[[DataFrame], DataFrame], frame: DataFrame, *, last: bool = False
+        self,
+        name: str,
+        function: Callable[[DataFrame], DataFrame],
+        frame: DataFrame,
+        *,
+        metered: bool = True,
+        counted: bool = True,
+        last: bool = False,
     ) -> DataFrame:
-        """What an operator makes of `frame`, which comes from its shuffle.
+        """What an operator makes of `frame`.
 
-        With `last`, latency is measured on what leaves it.
+        metered  whether its records are timed
+        counted  whether those that leave it are counted then; if not, as many leave as come
+        last     whether latency is measured on what leaves it
         """
-        session, meter = frame.sparkSession, self._operators.get(name)
-        if meter is None and not last:
+        if not metered and not last:
             return function(frame)
-        arrived = frame
-        if meter is not None:
+        session, arrived, meter = frame.sparkSession, frame, None
+        if metered:
+            if name not in self._operators:
+                self._operators[name] = OperatorMeter(self._spark, counts=counted)
+            meter = self._operators[name]
             # This also keeps the optimiser from carrying the operator's filters through the shuffle, to run them with
             # the parallelism of the operator before.
             chosen = F.col(STAMP).isNotNull() if STAMP in frame.columns else self.chosen(session)
@@ -82,10 +94,9 @@ class Meter:
 
     # Out of the accumulators -----------------------------------------------------------------------------------
 
-    def inside(self, name: str) -> Inside | None:
-        """What was measured inside an operator in batches that ended since the last call; None: it is a plain one, and
-        as many records left it as came."""
-        return self._operators[name].taken() if name in self._operators else None
+    def inside(self, name: str) -> Inside:
+        """What was measured inside an operator in batches that ended since the last call."""
+        return self._operators[name].taken()
 
     def latency(self) -> dict[str, Latency | None]:
         """Processing and event latency, likewise; None if no record was timed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from penstock.spark.realtime.segment_query import SegmentQuery
+from penstock.spark.realtime.running_segment import RunningSegment
 
 FAILURES_IN_A_ROW = 5
 """A segment that fails this often without finishing a batch is given up."""
@@ -32,7 +32,7 @@ class Repair:
     That slots are lacking is no failure of the segment. It waits for them, and the wait has an end.
     """
 
-    query: SegmentQuery
+    segment: RunningSegment
     failures: int = 0
     due: float | None = None
     last_batch: int = -1
@@ -40,8 +40,8 @@ class Repair:
     say_at: float = 0.0
 
     def waits_for_slots(self, t: float, enough: bool) -> bool:
-        """Call it while the query is down: whether it waits until there are enough slots."""
-        if self.query.last_batch > self.last_batch or (enough and not self._lacked):
+        """Call it while the segment is down: whether it waits until there are enough slots."""
+        if self.segment.last_batch > self.last_batch or (enough and not self._lacked):
             self.lacking_since = None
         if self.lacking_since is None and (not enough or self._lacked):
             self.lacking_since = self.say_at = t
@@ -55,15 +55,17 @@ class Repair:
         return True
 
     def is_due(self, t: float) -> bool:
-        """Call it while the query is down: the first call counts a failure, later ones say if the pause is over. There
-        is no pause before a segment is given up."""
+        """Call it while the segment is down: the first call counts a failure, later ones say if the pause is over.
+
+        There is no pause before a segment is given up.
+        """
         if self.due is None:
             if self._lacked:
                 self.due = t + LACKING_PAUSE_SECONDS
             else:
-                self.failures = 1 if self.query.last_batch > self.last_batch else self.failures + 1
+                self.failures = 1 if self.segment.last_batch > self.last_batch else self.failures + 1
                 self.due = t + (0.0 if self.failures >= FAILURES_IN_A_ROW else 0.25 * 2**self.failures)
-            self.last_batch = max(self.last_batch, self.query.last_batch)
+            self.last_batch = max(self.last_batch, self.segment.last_batch)
         if t < self.due:
             return False
         self.due = None
@@ -75,7 +77,7 @@ class Repair:
     @property
     def _lacked(self) -> bool:
         """Whether slots were missing when it failed."""
-        return LACKING.search(self.query.failure or "") is not None
+        return LACKING.search(self.segment.failure or "") is not None
 
     @property
     def is_given_up(self) -> bool:

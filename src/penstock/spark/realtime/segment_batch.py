@@ -14,7 +14,8 @@ class OperatorBatch:
 
     records_out         records that left it
     seconds_per_record  seconds spent inside its function; None: not measured
-    cpu_seconds         CPU seconds of its stage; None: not known
+    cpu_seconds         CPU seconds of its stage, or its share of them where others are in it too; None: not known, or
+                        not all of its useful time
     """
 
     records_out: int
@@ -34,6 +35,7 @@ class SegmentBatch:
     consumed           records of each topic read by its end, since the topic began
     operators          what was measured of each operator, in their order
     processing, event  latency at the operator where it is measured, if that is in this segment
+    shared             whether another query of the segment ran at the same time, so that it shows a part only
     """
 
     number: int
@@ -46,3 +48,4 @@ class SegmentBatch:
     operators: Mapping[str, OperatorBatch]
     processing: Latency | None
     event: Latency | None
+    shared: bool = False

@@ -14,6 +14,7 @@ from itertools import count, islice
 from pyspark.sql import DataFrame
 
 from penstock.model import Plan
+from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.settings import KEEP_EVERY_STAGE, PARTITIONS, temporary_settings
 
 FIRST_MARK = 100_003
@@ -58,3 +59,14 @@ def inner_shuffles(plan: str, marks: Mapping[str, int]) -> dict[str, int]:
         elif inside:
             found[names[partitions]], inside = inside, 0
     return found
+
+
+def refuse_too_many(shuffles: Mapping[str, int], needed: int, most: int) -> None:
+    """Refuse a job that needs more slots than it can ever have because of the shuffles inside its operators."""
+    if needed <= most or not shuffles:
+        return
+    widest = max(shuffles, key=shuffles.__getitem__)
+    raise NotEnoughSlotsError(needed, most, (
+        f"operator {widest} shuffles inside, into {shuffles[widest]} partitions with a slot each; "
+        f"{PARTITIONS} says how many"
+    ))  # fmt: skip

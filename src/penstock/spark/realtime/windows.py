@@ -1,7 +1,8 @@
 """Turns what the segments and the topics of a real-time job show into the samples that policies read.
 
 Normally a window is one batch of the last segment. A batch that cannot drain its queues does not end, and Spark says
-nothing of it until then: then a window ends without it, and has what Kafka's own offsets show.
+nothing of it until then: then a window ends without it, and has what Kafka's own offsets show. So it does in the middle
+of a batch if more records come than the job can take: that is known before the batch is late.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from penstock.spark.realtime.ledger import Flow, Ledger
 from penstock.spark.topics.growth import Growth
 
 GRACE_SECONDS = 3.0
+
+SHORTEST_PART = 0.05
+"""Two queries that hand over may end batches at one moment: a window is at least this part of a batch long."""
 
 
 def late_after(batch_seconds: float) -> float:
@@ -29,6 +33,7 @@ class Windows:
         self._batch_seconds = batch_seconds
         self._end = started  # of the last window
         self._settled = started
+        self._compiled = started + batch_seconds
         self._by_last_operator = {ledger.wiring.segment.name: ledger for ledger in ledgers}
         self._measures_latency = next((ledger for ledger in ledgers if ledger.wiring.latency_at is not None), None)
 
@@ -40,13 +45,26 @@ class Windows:
         """The windows that ended since the last call."""
         samples = []
         for batch in list(self._ledgers[-1].batches):
-            if batch.end > self._end:
+            if batch.end > self._end + SHORTEST_PART * self._batch_seconds:
                 samples.append(self._sample(max(batch.start, self._end), batch.end, plan, executors))
                 self._end = batch.end
-        if now - self._end > late_after(self._batch_seconds):
+        if self._ends_without_a_batch(now):
             samples.append(self._sample(self._end, now, plan, executors))
             self._end = now
         return samples
+
+    def _ends_without_a_batch(self, now: float) -> bool:
+        open_for = now - self._end
+        if open_for > late_after(self._batch_seconds):
+            return True
+        settled = now >= self._settled and open_for > self._batch_seconds / 2
+        return settled and any(self._is_behind(ledger, now) for ledger in self._ledgers)
+
+    def _is_behind(self, ledger: Ledger, now: float) -> bool:
+        """What a record costs is then that of the newest batch: not of the first one, in which Spark compiles what it
+        has not seen."""
+        newest = ledger.typical
+        return newest is not None and newest.start >= self._compiled and ledger.is_behind(now, self._growth)
 
     def _sample(self, start: float, end: float, plan: Plan, executors: int | None) -> Sample:
         seconds = end - start

@@ -43,7 +43,6 @@ def wire(
             internal_sink=internal(place.topic) if segment.feeds and place.topic is not None else None,
             latency_at=latency_at if latency_at in segment.operators else None,
             metered=_metered(segment, dry_runs),
-            checkpoint=f"{checkpoint.rstrip('/')}/{place.folder}",
         )
         for segment, place in zip(pieces, places, strict=True)
     )

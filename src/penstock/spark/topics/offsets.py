@@ -18,6 +18,9 @@ from penstock.model import PenstockError
 
 CREATION_SECONDS = 30.0
 
+NO_SUCH_RECORD = -1
+"""What the brokers answer for the first record since a time if there is none since then."""
+
 
 class Offsets:
     """Asks the brokers. One that is away gives None: whoever asks can do without, and asks again."""
@@ -107,7 +110,33 @@ class Offsets:
         """Records of each topic that Kafka has thrown away by now."""
         return self._sums(topics, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
 
+    def ends_by_partition(self, topics: Iterable[str]) -> dict[str, dict[str, int]] | None:
+        """The end offsets of each partition of each topic, as Spark writes them."""
+        return self._by_partition(topics, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+
+    def written_since(self, topics: Iterable[str], at: float) -> dict[str, int] | None:
+        """Records of each topic whose time stamps are not before `at`, in Unix seconds.
+
+        Where stamps do not rise from record to record, all from the first of these on.
+        """
+        wanted = list(topics)
+        ends = self.ends_by_partition(wanted)
+        stamp = OffsetSpec.for_timestamp(round(1e3 * at))
+        firsts = self._by_partition(wanted, stamp, NO_SUCH_RECORD)
+        if ends is None or firsts is None:
+            return None
+        return {
+            topic: sum(max(0, end - firsts[topic][n]) for n, end in each.items() if firsts[topic][n] != NO_SUCH_RECORD)
+            for topic, each in ends.items()
+        }
+
     def _sums(self, topics: Iterable[str], which: OffsetSpec) -> dict[str, int] | None:
+        found = self._by_partition(topics, which)
+        return None if found is None else {topic: sum(offsets.values()) for topic, offsets in found.items()}
+
+    def _by_partition(
+        self, topics: Iterable[str], which: OffsetSpec, least: int = 0
+    ) -> dict[str, dict[str, int]] | None:  # fmt: skip
         wanted = list(topics)
         try:
             if not self._partitions.keys() >= set(wanted):
@@ -115,9 +144,9 @@ class Offsets:
             counts = {topic: self._partitions[topic] for topic in wanted}
             requests = {TopicPartition(topic, number): which for topic in wanted for number in range(counts[topic])}
             answers = self._admin.list_offsets(requests, request_timeout=self._limit_seconds)
-            offsets = [(place.topic, answer.result(self._patience).offset) for place, answer in answers.items()]
+            offsets = {place: answer.result(self._patience).offset for place, answer in answers.items()}
             # For a partition that cannot be reached librdkafka may answer -1001, "invalid", without raising anything.
-            if any(offset < 0 for _, offset in offsets):
+            if not all(type(offset) is int and offset >= least for offset in offsets.values()):
                 return None
             # Partitions are added while a job runs: a sum without them would be too small.
             if (counted := self._counted(wanted)) != counts:
@@ -127,7 +156,10 @@ class Offsets:
             if _is_about_a_partition_that_is_gone(error):
                 self._partitions = {topic: n for topic, n in self._partitions.items() if topic not in wanted}
             return None
-        return {topic: sum(offset for of, offset in offsets if of == topic) for topic in wanted}
+        found: dict[str, dict[str, int]] = {topic: {} for topic in wanted}
+        for place, offset in offsets.items():
+            found[place.topic][str(place.partition)] = offset
+        return found
 
     def _counted(self, topics: list[str]) -> dict[str, int]:
         """The partitions that each topic has now. Raises where nobody answers."""

@@ -36,3 +36,12 @@ def test_the_advertising_job_on_spark() -> None:
     more = figure(item, "more CPU than minimal degrees").spark
     assert isinstance(more, float)
     assert 0.0 < more < 30.0  # one processor of 0.8 cores more for half of the time
+
+
+def test_the_line_has_the_papers_most_instances_under_either_stream() -> None:
+    topology = others.PEAKS.pipeline(None, None).topology()  # type: ignore[arg-type]
+    assert {operator.name: operator.max for operator in topology.operators} == {
+        "spout": 1,
+        "intermediate": 8,
+        "sink": 8,
+    }

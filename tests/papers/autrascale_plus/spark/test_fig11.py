@@ -1,4 +1,4 @@
-"""Fig. 11 on Spark: what the experiment makes of a backlog that is written by hand."""
+"""Fig. 11 on Spark: what the experiment makes of a course that is written by hand, and what its policies do."""
 
 from __future__ import annotations
 
@@ -6,58 +6,76 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.control.think import think
+from penstock.model import Decision, Observation, Reason, ReasonCode
 from penstock.papers.autrascale_plus.spark import fig11
 from penstock.papers.spark.trial import Run, plan_of
 from penstock.report.judging import Judgement
-from spark_trials import Configuration, cycle, figure, judgement, story, window, windows
+from spark_trials import Configuration, cycle, figure, judgement, window
 
 FEW, MANY = (2, 2, 6, 5), (7, 7, 7, 7)
 PLANS = {"autrascale_plus": FEW, "exponent": (2, 4, 7, 7), "proportion": (2, 3, 7, 6), "max": MANY}
 
 
-def drain(method: str, plan: Configuration, late: int) -> Run:
-    """The first window has no latency, then it is missed in so many, and met in the last one."""
-    trial = fig11.trial(method, plan_of(fig11.JOB, plan), 4_000)
-    silent = window(0, trial, plan, 300, backlog=3000, latency_ms=None)
-    missed = [window(2 + 2 * n, trial, plan, 400, backlog=1000, latency_ms=5e3) for n in range(late)]
-    return story(trial, (plan, [silent, *missed, window(2 + 2 * late, trial, plan, 300)]))
+def course(method: str, plan: Configuration, late: int) -> Run:
+    """Late under the steady plan, a drain of so many windows, the way back, and met again."""
+    trial = fig11.trial(method, 100.0)
+    steady, draining = trial.start, plan_of(fig11.JOB, plan)
+    drains = {"phase": fig11.DRAINING}
+    first = cycle(steady, draining, window(0, trial, fig11.STEADY, 250, backlog=5000, latency_ms=9e3))
+    cycles = [replace(first, decision=replace(first.decision, figures=drains))]
+    cycles += [
+        cycle(draining, draining, window(2 + 2 * n, trial, plan, 400, backlog=1000, latency_ms=5e3))
+        for n in range(late)
+    ]
+    met = cycle(draining, steady, window(2 + 2 * late, trial, plan, 300))
+    back = Decision(plan=steady, reason=Reason(ReasonCode.RESTORE, ""))
+    cycles.append(replace(met, decision=back))
+    cycles.append(cycle(steady, steady, window(4 + 2 * late, trial, fig11.STEADY, 200, warm_up=True)))
+    cycles.append(cycle(steady, steady, window(6 + 2 * late, trial, fig11.STEADY, 200)))
+    return Run(trial, trial.job.pipeline(None, None).topology(), tuple(cycles))  # type: ignore[arg-type]
 
 
-def test_the_time_to_drain_ends_when_the_latency_is_met_again() -> None:
-    found = fig11.drained(drain("max", MANY, late=5))
-    assert (found.seconds, found.instances, found.instance_seconds) == (14.0, 28, 14 * 28)
-    assert found.in_time
-    assert not fig11.drained(drain("max", MANY, late=15)).in_time
+def test_a_course_is_drained_in_time_and_over_when_the_latency_is_met_after_the_return() -> None:
+    whole = course("max", MANY, late=5)
+    found = fig11.drained(whole.cycles)
+    assert (found.plan, found.seconds, found.calm) == (MANY, 12.0, 16.0)
+    assert (found.instances, found.instance_seconds, found.in_time) == (28, 12 * 28, True)
+    assert not fig11.drained(course("max", MANY, late=15).cycles).in_time
 
 
-def test_a_latency_that_is_met_before_the_backlog_shows_ends_nothing() -> None:
-    whole = drain("max", MANY, late=1)
-    early = cycle(whole.trial.start, whole.trial.start, window(0, whole.trial, MANY, 300))
-    assert fig11.drained(replace(whole, cycles=(early, *whole.cycles))).seconds == 6.0
-
-
-def test_a_backlog_that_is_still_there_at_the_end_has_no_time() -> None:
-    whole = drain("exponent", PLANS["exponent"], late=5)
+def test_until_then_it_is_not_over() -> None:
+    whole = course("max", MANY, late=5)
     assert fig11.is_over(whole.cycles)
-    assert not fig11.is_over(whole.cycles[:-1])
-    found = fig11.drained(replace(whole, cycles=whole.cycles[:-1]))
-    assert (found.seconds, found.in_time) == (None, False)
+    assert not fig11.is_over(whole.cycles[:-1])  # the window of the return is warm-up
+    still = fig11.drained(whole.cycles[:4])
+    assert (still.seconds, still.calm, still.in_time) == (None, None, False)
+    assert fig11.drained(()).plan is None
 
 
 def test_fewer_instances_in_time_are_what_autrascale_plus_claims() -> None:
-    runs = [drain(method, plan, late=5) for method, plan in PLANS.items()]
+    runs = [course(method, plan, late=5) for method, plan in PLANS.items()]
     item = fig11.item(runs, runs, 100.0)
-    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 6
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 7
     assert figure(item, "saved against max").spark == pytest.approx(1 - 15 / 28)
-    slow = [drain("autrascale_plus", FEW, late=30), *runs[1:]]
+    slow = [course("autrascale_plus", FEW, late=30), *runs[1:]]
     assert judgement(fig11.item(slow, runs, 100.0), "AuTraScale+ keeps the limit") is Judgement.FAILS
 
 
-def test_each_method_finds_its_plan_from_the_window_in_which_the_backlog_has_come() -> None:
+def test_a_method_that_never_drains_leaves_its_claim_open() -> None:
+    runs = [course(method, plan, late=5) for method, plan in PLANS.items()]
+    idle = replace(runs[3], cycles=runs[3].cycles[-2:])
+    found = fig11.item([*runs[:3], idle], runs, 100.0)
+    assert judgement(found, "fewer instances than max") is Judgement.OPEN
+
+
+@pytest.mark.parametrize("method", PLANS)
+def test_each_method_drains_in_the_loop_from_the_window_in_which_the_backlog_shows(method: str) -> None:
     """4,526 records wait, 200 a second come, and the plan does 300: at 338 a second they are gone within 30 s."""
-    calm = story(fig11.CALM, (fig11.STEADY, windows(fig11.CALM, fig11.STEADY, 4, 200, 200)))
-    late = window(20, fig11.BURDENED, fig11.STEADY, 300, backlog=4_526, latency_ms=9e3)
-    burdened = story(fig11.BURDENED, (fig11.STEADY, [late]))
-    found = fig11.trials(calm, burdened)
-    assert {one.label: tuple(one.start.parallelism.values()) for one in found} == PLANS
-    assert {one.backlog for one in found} == {4_526}
+    trial = fig11.trial(method, 100.0)
+    late = window(20, trial, fig11.STEADY, 300, backlog=4_526, latency_ms=9e3)
+    topology = trial.job.pipeline(None, None).topology()  # type: ignore[arg-type]
+    seen = Observation(t=late.end, topology=topology, slo=fig11.SLO, plan=trial.start, samples=(late,))
+    decision = think(trial.chosen_policy(), (), seen, fresh=1)
+    assert decision.figures["phase"] == fig11.DRAINING
+    assert tuple(decision.plan.parallelism.values()) == PLANS[method]

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from penstock.spark.internals import column_of
 from penstock.spark.measure.jvm_clock import scala_object
 from penstock.testbed.service import Function
 
@@ -52,4 +53,4 @@ def _seconds_waited(spark: SparkSession, name: str, rate: float) -> Column:
     )  # fmt: skip
     double = scala_object(jvm.org.apache.spark.sql.types, "DoubleType")
     acquired = expressions.objects.Invoke(found, "acquire", double, nothing, nothing, *anew)
-    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(acquired))
+    return column_of(jvm, acquired)

@@ -6,6 +6,7 @@ that kept the counts itself could not be rescaled in real time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from pyspark.sql import DataFrame
@@ -33,15 +34,17 @@ REQUESTS = VIEWS * STORE_RATE * PEAK / YAHOO.trace.peak
 """Requests that the store answers in a second: at the peak it is as near to its limit as in the simulated job."""
 
 
-def pipeline(name: str, join: Function, source: Source, sink: Sink, most: int = 12) -> Pipeline:
+def pipeline(
+    name: str, join: Function, source: Source, sink: Sink, most: int = 12, service_ms: Mapping[str, int] = SERVICE_MS
+) -> Pipeline:
     """Operators that take little of the time may have two instances; they never need more."""
     few = min(most, 2)
     job = Pipeline(name, source=source)
-    read = job.operator("source", takes(SERVICE_MS["source"], as_it_comes), max=most)
-    parsed = job.operator("parse", takes(SERVICE_MS["parse"], deserialised), after=read, max=few)
-    views = job.operator("filter", takes(SERVICE_MS["filter"], only_views), after=parsed, max=few)
-    projected = job.operator("project", takes(SERVICE_MS["project"], project), after=views, max=few)
-    joined = job.operator("join", takes(SERVICE_MS["join"], join), after=projected, max=most)
+    read = job.operator("source", takes(service_ms["source"], as_it_comes), max=most)
+    parsed = job.operator("parse", takes(service_ms["parse"], deserialised), after=read, max=few)
+    views = job.operator("filter", takes(service_ms["filter"], only_views), after=parsed, max=few)
+    projected = job.operator("project", takes(service_ms["project"], project), after=views, max=few)
+    joined = job.operator("join", takes(service_ms["join"], join), after=projected, max=most)
     job.sink(sink, after=joined)
     return job
 

@@ -12,6 +12,7 @@ from penstock.papers.psps.workloads import DNS
 from penstock.papers.spark.draws import below, uniform, zipf
 from penstock.runs.spark_workload import scaled_down
 from penstock.spark import Pipeline
+from penstock.spark.graph import Step
 from penstock.spark.io.endpoints import Sink, Source
 from penstock.spark.io.replayed import Ids
 from penstock.testbed.service import takes
@@ -50,11 +51,10 @@ def _question(share: float, domain: int, letters: int) -> str:
 
 def pipeline(source: Source, sink: Sink, most: int = 12) -> Pipeline:
     job = Pipeline(DNS.name, source=source)
-    parsed = job.operator("parse", takes(SERVICE_MS["parse"], parse), max=most)
-    resolved = job.operator("resolve", takes(SERVICE_MS["resolve"], resolve), after=parsed, max=most)
-    classified = job.operator("classify", takes(SERVICE_MS["classify"], classify), after=resolved, max=most)
-    stored = job.operator("store", takes(SERVICE_MS["store"], store), after=classified, max=most)
-    job.sink(sink, after=stored)
+    before: list[Step] = []
+    for name, function in FUNCTIONS.items():
+        before = [job.operator(name, function, after=before, max=most)]
+    job.sink(sink, after=before[0])
     return job
 
 
@@ -86,5 +86,10 @@ def classify(frame: DataFrame) -> DataFrame:
 def store(frame: DataFrame) -> DataFrame:
     return frame.select("number", "client", "name", "address", "class", "stamp")
 
+
+FUNCTIONS = {
+    name: takes(SERVICE_MS[name], function)
+    for name, function in {"parse": parse, "resolve": resolve, "classify": classify, "store": store}.items()
+}
 
 JOBS = (scaled_down(DNS, pipeline, queries, SERVICE_MS, seconds=120.0, peak=45.0),)

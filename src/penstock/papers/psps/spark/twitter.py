@@ -17,7 +17,7 @@ from penstock.runs.spark_workload import SparkWorkload
 from penstock.spark import Pipeline
 from penstock.spark.io.endpoints import Sink, Source
 from penstock.spark.io.replayed import Ids
-from penstock.testbed.service import waiting
+from penstock.testbed.service import Function, waiting
 
 SERVICE_MS = {"parse": 2, "content": 2, "author": 2, "store": 2}
 PEAK, COMPRESSED, UNTIL = 420.0, 5.0, 350.0  # events/s; s of the simulated stream
@@ -76,6 +76,8 @@ def author(frame: DataFrame) -> DataFrame:
 def store(frame: DataFrame) -> DataFrame:
     return waiting(SERVICE_MS["store"])(frame).drop("text", "followers")
 
+
+FUNCTIONS: dict[str, Function] = {"parse": parse, "content": content, "author": author, "store": store}
 
 JOBS = (
     SparkWorkload(

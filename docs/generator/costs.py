@@ -1,0 +1,81 @@
+"""The page of what Penstock itself costs, from the results of the benchmarks: nothing on it is typed by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from docs.generator.markdown import page, table
+
+RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
+LINEAR = 1.15
+"""An exponent up to this is linear, as far as a few milliseconds can tell."""
+
+
+def costs_page() -> str:
+    return page(
+        "What Penstock costs",
+        "What the controller takes from the driver that it runs in, and how that grows. `python -m benchmarks scale`, "
+        "`scale_on_spark` and `soak` measure it again. The *power* is that of the growth from the row above: 1 is "
+        "linear, 0 does not grow.",
+        *_section(
+            "scale",
+            "Cycles, stores, pages and series",
+            "Milliseconds of CPU on one core. A cycle is everything from reading a window to keeping the decision, "
+            "with all guards and a store in memory; recording a cycle has the SQLite file on top.",
+        ),
+        *_section(
+            "scale_on_spark",
+            "What a driver pays to read Spark",
+            "Milliseconds on the clock, in the gateway between Python and the JVM. Executors are told to the status "
+            "store of a real Spark by the events that a cluster would send. One decision with executors reads the list "
+            "once or twice, and asks of each executor whether it is active.",
+        ),
+        *_soak(),
+    )
+
+
+def _section(name: str, title: str, words: str) -> Iterator[str]:
+    rows = _rows(name)
+    if not rows:
+        return
+    yield f"## {title}"
+    yield words
+    yield table(
+        ["what", "of", "how many", "ms", "power", "answer, kB"],
+        [[row["what"], row["of"], f"{row['count']:,}", _milliseconds(row), _power(row), _size(row)] for row in rows],
+    )
+    worst = max((row["exponent"] for row in rows if row["exponent"] is not None), default=0.0)
+    if worst <= LINEAR:
+        yield "Nothing here grows faster than linearly."
+
+
+def _soak() -> Iterator[str]:
+    rows = _rows("soak")
+    if not rows:
+        return
+    yield "## Over many cycles"
+    yield "A controller that steers five operators under `predictive`, one cycle behind the other, with a SQLite store."
+    head = ("cycles", "CPU ms a cycle", "memory, MB", "threads", "file handles", "store, MB")
+    keys = ("cycles", "cpu_ms_per_cycle", "memory_mb", "threads", "handles", "store_mb")
+    yield table(head, [[f"{row[key]:,}" for key in keys] for row in rows])
+
+
+def _rows(name: str) -> Sequence[Mapping[str, Any]]:
+    file = RESULTS / f"{name}.json"
+    found: Sequence[Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
+    return found
+
+
+def _milliseconds(row: Mapping[str, Any]) -> str:
+    return f"{row['ms']:,.0f}" if row["ms"] >= 1000 else f"{row['ms']:.3g}"
+
+
+def _power(row: Mapping[str, Any]) -> str:
+    return "" if row["exponent"] is None else f"{row['exponent']:.2f}"
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    return "" if row.get("kilobytes") is None else f"{row['kilobytes']:,.0f}"
