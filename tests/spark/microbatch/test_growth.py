@@ -12,20 +12,14 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
+from microbatch_jobs import engine_of
 from penstock.load.curves import constant
 from penstock.model import OperatorSample, Plan, Sample
 from penstock.spark import Pipeline, files, replay
-from penstock.spark.dry_run import dry_run
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError
-from penstock.spark.microbatch.engine import MicroBatchEngine
 from spark_jobs import as_text, until
 
 pytestmark = pytest.mark.spark
-
-
-def engine_of(spark: SparkSession, job: Pipeline, folder: Path, slots: FixedSlots | None = None) -> MicroBatchEngine:
-    checkpoint = str(folder / "checkpoint")
-    return MicroBatchEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=0.05, slots=slots)
 
 
 def test_a_batch_that_takes_much_longer_is_seen_while_it_runs(spark: SparkSession, tmp_path: Path) -> None:
@@ -90,7 +84,7 @@ def test_a_plan_waits_for_its_slots_and_the_job_runs_on_meanwhile(
     job.operator("only", as_text)
     job.sink(files(str(tmp_path / "out")), after="only")
     slots, small, wide = LateSlots(spark), Plan({"only": 1}), Plan({"only": 3})
-    engine = engine_of(spark, job, tmp_path, slots)
+    engine = engine_of(spark, job, tmp_path, slots=slots)
     slots.come = come
     engine.start(small)
     seen: list[Sample] = []

@@ -7,20 +7,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from microbatch_jobs import engine_of
 from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark import Function, Pipeline, files, replay
-from penstock.spark.dry_run import dry_run
-from penstock.spark.microbatch.engine import MicroBatchEngine
 from spark_jobs import as_text, until
 
 pytestmark = pytest.mark.spark
 
 STARTS = 5
-
-
-def engine_of(spark: SparkSession, job: Pipeline, folder: Path) -> MicroBatchEngine:
-    return MicroBatchEngine(spark, job, dry_run(spark, job), str(folder / "checkpoint"), batch_seconds=0.05)
 
 
 def test_no_batch_runs_again_after_a_stop(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from penstock.model import Plan
+from penstock.spark.realtime.rescale import Restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,28 @@ class ChangeCost:
     def segments(self) -> tuple[str, ...]:
         """All that were touched; the others ran on."""
         return (*self.handed_over, *self.restarted)
+
+
+def cost_of(
+    before: Plan, after: Plan, handed_over: tuple[str, ...], restarts: Sequence[Restart],
+    *, t: float, seconds: float, start_seconds: float, why: str | None, duplicates: int,
+) -> ChangeCost:  # fmt: skip
+    """The cost of a change that handed over some segments and restarted the others.
+
+    start_seconds  the longest time that it took to start a query which took over
+    why            why the others were not handed over
+    """
+    silences = [restart.silence_seconds for restart in restarts if restart.silence_seconds is not None]
+    return ChangeCost(
+        t=t, before=before, after=after, handed_over=handed_over,
+        restarted=tuple(restart.segment.segment.name for restart in restarts),
+        why=why if restarts else None, seconds=seconds,
+        stop_seconds=max((restart.stop_seconds for restart in restarts), default=0.0),
+        start_seconds=max(start_seconds, *(restart.start_seconds for restart in restarts), 0.0),
+        silence_seconds=max(silences, default=None),
+        cut_short=tuple(restart.segment.segment.name for restart in restarts if restart.cut_short),
+        duplicates=duplicates,
+    )  # fmt: skip
 
 
 def said_of(changes: Collection[ChangeCost]) -> list[str]:

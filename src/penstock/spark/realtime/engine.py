@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, PenstockError, Plan, Sample
-from penstock.spark.chains import chained, reads_itself
+from penstock.spark.chains import chained
 from penstock.spark.dry_run import DryRun
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, NotEnoughSlotsError, SlotSupplier
@@ -28,15 +28,14 @@ from penstock.spark.failure import JobFailedError, given_up
 from penstock.spark.graph import Graph
 from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.job_note import read_note, write_note
-from penstock.spark.realtime.change_cost import ChangeCost, said_of
+from penstock.spark.realtime.change_cost import ChangeCost, cost_of, said_of
 from penstock.spark.realtime.handover import Handover, HandoverRefusedError
 from penstock.spark.realtime.measurements import Measurements
-from penstock.spark.realtime.repair import SLOTS_SECONDS, Repair
+from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import CancelledError, Rescale, Restart
 from penstock.spark.realtime.running_segment import RunningSegment
-from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.realtime.shuffles import refuse_too_many
-from penstock.spark.realtime.wiring import wire
+from penstock.spark.realtime.wiring import readers_of, wire
 from penstock.spark.segments import segments
 from penstock.spark.topics.offsets import Offsets
 
@@ -90,7 +89,8 @@ class RealTimeEngine(SparkEngine):
         self._internal_partitions = internal_partitions
         topology = graph.topology(self.actuation)
         if chaining:
-            shared, readers = chained(segments(graph), graph, dry_runs), self._readers(wirings, graph, dry_runs)
+            shared = chained(segments(graph), graph, dry_runs)
+            readers = readers_of(wirings, graph, dry_runs, self._offsets, internal_partitions)
             topology = graph.topology(self.actuation, shared, readers)
         super().__init__(topology, slots or FixedSlots(spark))
         self._spark = spark
@@ -117,16 +117,6 @@ class RealTimeEngine(SparkEngine):
         self.failure: str | None = None
         self.unfinished = 0  # records at the sinks that come again if the job, now stopped, is started again
         self.changes: deque[ChangeCost] = deque(maxlen=REMEMBERED_CHANGES)
-
-    def _readers(self, wirings: Sequence[Wiring], graph: Graph, dry_runs: Mapping[str, DryRun]) -> dict[str, int]:
-        """The partitions that are read for operators which, with as many instances, would read them themselves."""
-        readers: dict[str, int] = {}
-        for wiring in wirings:
-            if reads_itself(wiring.segment, graph, dry_runs):
-                internal = self._internal_partitions if wiring.schema is not None else 0
-                counts = [self._offsets.partitions(topic) or internal for topic in wiring.reads]
-                readers[wiring.segment.operators[0]] = sum(counts)
-        return readers
 
     # The life of a job -----------------------------------------------------------------------------------------
 
@@ -233,15 +223,8 @@ class RealTimeEngine(SparkEngine):
             self._measurements.settle()
         if why is not None and restarts:
             log.warning("%s: restarted, as %s", ", ".join(r.segment.segment.name for r in restarts), why)
-        silences = [restart.silence_seconds for restart in restarts if restart.silence_seconds is not None]
-        return ChangeCost(
-            t=t, before=before, after=plan, handed_over=handed_over,
-            restarted=tuple(restart.segment.segment.name for restart in restarts),
-            why=why if restarts else None, seconds=self.now() - t,
-            stop_seconds=max((restart.stop_seconds for restart in restarts), default=0.0),
-            start_seconds=max(started, *(restart.start_seconds for restart in restarts), 0.0),
-            silence_seconds=max(silences, default=None),
-            cut_short=tuple(restart.segment.segment.name for restart in restarts if restart.cut_short),
+        return cost_of(
+            before, plan, handed_over, restarts, t=t, seconds=self.now() - t, start_seconds=started, why=why,
             duplicates=self.duplicates - known,
         )  # fmt: skip
 
@@ -285,11 +268,7 @@ class RealTimeEngine(SparkEngine):
         """Get the slots for the old and the new queries of segments, while the others run on."""
         needed = sum(s.slots_needed(plan if s in changed else before) for s in self._segments)
         needed += sum(segment.slots_needed(plan) for segment in segments)
-        ending = [segment for segment in self._segments if len(segment.queries) > 1]
-        if needed + sum(segment.slots_of_old() for segment in ending) > self.slots.most_slots():
-            for segment in ending:  # it has its slots for a batch at the most, unless it is behind
-                self._handover.wait_for_the_last(segment)
-        self.slots.require(needed + sum(segment.slots_of_old() for segment in ending))
+        self.slots.require(self._beside_old_queries(needed))
 
     def _restart(
         self, segments: Sequence[RunningSegment], before: Plan, plan: Plan, changed: Sequence[RunningSegment]
@@ -322,17 +301,23 @@ class RealTimeEngine(SparkEngine):
 
     def _slots_used(self, plan: Plan) -> int:
         """Those of a plan, and of old queries that have not ended yet."""
-        return self.slots_needed(plan) + sum(segment.slots_of_old() for segment in self._segments)
+        return self.slots_needed(plan) + self._slots_of_old()
 
     def _slots_required(self, plan: Plan) -> int:
-        """Where old queries of the last hand-over would leave too few, they end first: that takes a batch at the most,
-        unless they are behind."""
-        if self._slots_used(plan) > self.slots.most_slots():
+        return self._beside_old_queries(self.slots_needed(plan))
+
+    def _beside_old_queries(self, needed: int) -> int:
+        """As many slots and those of old queries, which the last hand-over has left. Where these leave too few they end
+        first: that takes a batch at the most, unless they are behind."""
+        if needed + self._slots_of_old() > self.slots.most_slots():
             with self._changing:
                 for segment in self._segments:
                     if len(segment.queries) > 1:
                         self._handover.wait_for_the_last(segment)
-        return self._slots_used(plan)
+        return needed + self._slots_of_old()
+
+    def _slots_of_old(self) -> int:
+        return sum(segment.slots_of_old() for segment in self._segments)
 
     def _free_slots(self) -> int:
         return self.slots.slots() - sum(segment.slots_taken() for segment in self._segments)
@@ -394,9 +379,7 @@ class RealTimeEngine(SparkEngine):
         waits = repair.waits_for_slots(t, there >= needed)
         name = repair.segment.segment.name
         if repair.lacks_slots_too_long(t):
-            minutes, why = SLOTS_SECONDS / 60, repair.segment.failure
-            waited = f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
-            self._give_up(waited if why is None else f"{waited}; Spark says: {why}")
+            self._give_up(repair.waited_for_slots(needed, there))
             return
         if repair.is_said(t):
             log.warning("%s waits for slots: the plan needs %d, and there are %d", name, needed, there)

@@ -74,6 +74,12 @@ class Repair:
     def lacks_slots_too_long(self, t: float) -> bool:
         return self.lacking_since is not None and t - self.lacking_since >= SLOTS_SECONDS
 
+    def waited_for_slots(self, needed: int, there: int) -> str:
+        """Why a segment that lacks slots for too long is given up."""
+        name, minutes, why = self.segment.segment.name, SLOTS_SECONDS / 60, self.segment.failure
+        waited = f"{name} waited {minutes:.0f} min for slots: the plan needs {needed}, and there are {there}"
+        return waited if why is None else f"{waited}; Spark says: {why}"
+
     @property
     def _lacked(self) -> bool:
         """Whether slots were missing when it failed."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql.types import StructField, StructType
 
 from penstock.model import InvalidValueError
+from penstock.spark.chains import reads_itself
 from penstock.spark.dry_run import DryRun
 from penstock.spark.graph import Graph
 from penstock.spark.io.kafka_topic import Kafka
@@ -15,6 +16,7 @@ from penstock.spark.job_note import Place
 from penstock.spark.realtime.layout import lay_out
 from penstock.spark.realtime.segment_query import Wiring
 from penstock.spark.segments import Segment, segments
+from penstock.spark.topics.offsets import Offsets
 
 log = logging.getLogger("penstock")
 
@@ -46,6 +48,21 @@ def wire(
         )
         for segment, place in zip(pieces, places, strict=True)
     )
+
+
+def readers_of(
+    wirings: Sequence[Wiring], graph: Graph, dry_runs: Mapping[str, DryRun], offsets: Offsets, internal_partitions: int
+) -> dict[str, int]:
+    """The partitions that are read for operators which, with as many instances, would read them themselves.
+
+    internal_partitions  of a topic between segments that is not there yet
+    """
+    readers: dict[str, int] = {}
+    for wiring in wirings:
+        if reads_itself(wiring.segment, graph, dry_runs):
+            internal = internal_partitions if wiring.schema is not None else 0
+            readers[wiring.segment.operators[0]] = sum(offsets.partitions(topic) or internal for topic in wiring.reads)
+    return readers
 
 
 def check(graph: Graph, dry_runs: Mapping[str, DryRun], checkpoint: str) -> Kafka:
