@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.load.curves import constant
 from penstock.spark import replay
-from penstock.spark.microbatch.scan import with_its_scan
+from penstock.spark.microbatch.scan import BatchScan
 from penstock.spark.settings import temporary_settings
 from spark_jobs import until
 
@@ -28,6 +29,7 @@ class Batches:
         self.plans: list[str] = []
         self.rows: list[int] = []
         self._of = of
+        self._scan = BatchScan(stream.sparkSession, "twice", 2 * F.col("offset"))
         self.query: StreamingQuery | None = None
         writer = stream.writeStream.foreachBatch(self._keep).option("checkpointLocation", str(folder))
         with temporary_settings(stream.sparkSession, {"spark.sql.adaptive.enabled": str(adaptive).lower()}):
@@ -38,13 +40,13 @@ class Batches:
         return self.query.awaitTermination(seconds) is not False  # type: ignore[arg-type]
 
     def _keep(self, batch: DataFrame, number: int) -> None:
-        query = self._of or self.query
-        if query is not None:
-            batch = with_its_scan(batch, query)
+        read = self._scan.of(batch, self._of or self.query)
         # A shuffle right behind the source needs rows as Spark has them, and not as a source may hand them over.
-        found = batch.repartition(3).where("offset % 2 = 0").select("offset")
+        found = read.repartition(3).where("offset % 2 = 0").select("offset", "twice")
         self.plans.append(found._jdf.queryExecution().executedPlan().toString())
-        self.rows += [row.offset for row in found.collect()]
+        rows = found.collect()
+        assert all(row.twice == 2 * row.offset for row in rows)
+        self.rows += [row.offset for row in rows]
 
 
 @pytest.fixture

@@ -40,8 +40,9 @@ from penstock.spark.microbatch.batches import MicroBatch
 from penstock.spark.microbatch.call_sites import without_call_sites
 from penstock.spark.microbatch.chain_meter import ChainMeter
 from penstock.spark.microbatch.creation import TimesOfCreation
+from penstock.spark.microbatch.known_classes import keep_classes
 from penstock.spark.microbatch.monitor import BatchMonitor, Look, RanBatch, Running, SegmentJobs
-from penstock.spark.microbatch.scan import with_its_scan
+from penstock.spark.microbatch.scan import BatchScan
 from penstock.spark.segments import Segment, segments
 from penstock.spark.settings import KEEP_EVERY_STAGE, temporary_settings
 
@@ -141,8 +142,12 @@ class MicroBatchEngine(SparkEngine):
         self._progress_batches = max(1, int(spark.conf.get(REMEMBERED_PROGRESS) or 1) // 5)
         self._partitions: deque[int] = deque(maxlen=RECENT_BATCHES)
         # Columns that every batch needs are made once: making one takes milliseconds.
+        keep_classes(spark.sparkContext._jvm)
         self._taken = Remembered(spark)
-        self._stamp = stamp(graph.source.created, F.timestamp_millis(self._taken.value))
+        # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and every
+        # other column, that is not used.
+        taken = F.timestamp_millis(self._taken.value)
+        self._scan = BatchScan(spark, STAMP, stamp(graph.source.created, taken))
         self._barrier = F.spark_partition_id() >= 0
 
     # The life of the job ---------------------------------------------------------------------------------------------
@@ -295,11 +300,7 @@ class MicroBatchEngine(SparkEngine):
         measured = self._metering and self._monitor.is_measured(began)
         metered = measured and self._monitor.is_metered(running)
         with without_call_sites():
-            if self._query is not None:  # the first batch may begin before the start of the query has returned
-                frame = with_its_scan(frame, self._query)
-            # Not in the query's own plan, which hands over whole records: here the optimiser leaves out a stamp, and
-            # every other column, that is not used.
-            frame = frame.withColumn(STAMP, self._stamp)
+            frame = self._scan.of(frame, self._query)  # the first batch may begin before the query is known
             if measured:
                 frame = self._created.sampled(frame)
         before = self._useful_seconds()

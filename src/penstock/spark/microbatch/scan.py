@@ -9,11 +9,9 @@ that it reads for the query's progress.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.spark.versions import RESULT_STAGE, has
@@ -21,43 +19,50 @@ from penstock.spark.versions import RESULT_STAGE, has
 SCAN = "org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec"
 
 
-def with_its_scan(batch: DataFrame, query: StreamingQuery) -> DataFrame:
-    """The same records as `batch`, which `query` has just handed over, read by whoever uses them.
+class BatchScan:
+    """Reads the batches of a job, each with one more column.
 
-    It is `batch` itself if the source is one that Spark does not read by a single scan, under adaptive execution, which
-    would wait for the stage below to be materialised, and before Spark 4.0, which has no node that runs a plan.
+    The column stands in the plan that holds the scan, as Spark analyses a plan anew for each call that makes a frame:
+    milliseconds, while all cores wait.
     """
-    session = batch.sparkSession
-    if not has(RESULT_STAGE) or session.conf.get("spark.sql.adaptive.enabled") == "true":
-        return batch
-    plan: Any = query._jsq.streamingQuery().lastExecution().executedPlan()
-    leaves, handed_over = plan.collectLeaves(), batch._jdf.queryExecution().logical()
-    scan = leaves.head()
-    # The columns have numbers of their own in each query: the plan is that of the query which handed over the batch.
-    if leaves.size() != 1 or scan.getClass().getName() != SCAN or not scan.outputSet().equals(handed_over.outputSet()):
-        return batch
-    classes = _classes(session.sparkContext._jvm)
-    # A stage that has a plan: the one node that runs a plan as it stands. What it makes need not be rows as Spark's
-    # operators expect them; the projection sees to that, and is left out where they are not needed.
-    stage = classes.project(scan.output(), classes.stage(0, scan, None))
-    read = classes.logical_stage(handed_over, stage)
-    return DataFrame(classes.dataset.ofRows(session._jsparkSession, read), session)
 
+    def __init__(self, spark: SparkSession, name: str, column: Column) -> None:
+        self._name, self._column = name, column
+        self._read: Any = None  # the columns that the batches had when those of `_wider` were analysed
+        self._wider: Any = None
+        if has(RESULT_STAGE):  # to find a class by its name takes a call for each part of the name
+            jvm: Any = spark.sparkContext._jvm
+            sql = jvm.org.apache.spark.sql
+            self._dataset = sql.classic.Dataset
+            self._project = sql.execution.ProjectExec
+            self._stage = sql.execution.adaptive.ResultQueryStageExec
+            self._logical_stage = sql.execution.adaptive.LogicalQueryStage
+            self._logical_project = sql.catalyst.plans.logical.Project
 
-@dataclass(frozen=True)
-class _Classes:
-    """Classes of the JVM. To find one by its name takes a call for each part of the name."""
+    def of(self, batch: DataFrame, query: StreamingQuery | None) -> DataFrame:
+        """The same records as `batch`, which `query` has just handed over, read by whoever uses them.
 
-    project: Any
-    stage: Any
-    logical_stage: Any
-    dataset: Any
+        They are read as they were handed over if the query is not known yet, if the source is one that Spark does not
+        read by a single scan, under adaptive execution, which would wait for the stage below to be materialised, and
+        before Spark 4.0, which has no node that runs a plan.
+        """
+        session = batch.sparkSession
+        if query is None or not has(RESULT_STAGE) or session.conf.get("spark.sql.adaptive.enabled") == "true":
+            return self._widened(batch)
+        plan: Any = query._jsq.streamingQuery().lastExecution().executedPlan()
+        leaves, handed_over = plan.collectLeaves(), batch._jdf.queryExecution().logical()
+        scan, columns = leaves.head(), handed_over.outputSet()
+        # Columns have numbers of their own in each query: the plan is that of the query which handed over the batch.
+        if leaves.size() != 1 or scan.getClass().getName() != SCAN or not scan.outputSet().equals(columns):
+            return self._widened(batch)
+        if self._read is None or not self._read.equals(columns):  # the first batch of a query
+            self._read = columns
+            self._wider = self._widened(batch)._jdf.queryExecution().analyzed().projectList()
+        # A stage that has a plan: the one node that runs a plan as it stands. What it makes need not be rows as Spark's
+        # operators expect them; the projection sees to that, and is left out where they are not needed.
+        stage = self._project(scan.output(), self._stage(0, scan, None))
+        read = self._logical_project(self._wider, self._logical_stage(handed_over, stage))
+        return DataFrame(self._dataset.ofRows(session._jsparkSession, read), session)
 
-
-@lru_cache(maxsize=1)
-def _classes(jvm: Any) -> _Classes:
-    sql = jvm.org.apache.spark.sql
-    execution, adaptive = sql.execution, sql.execution.adaptive
-    return _Classes(
-        execution.ProjectExec, adaptive.ResultQueryStageExec, adaptive.LogicalQueryStage, sql.classic.Dataset
-    )
+    def _widened(self, batch: DataFrame) -> DataFrame:
+        return batch.withColumn(self._name, self._column)
