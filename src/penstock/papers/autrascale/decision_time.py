@@ -47,7 +47,8 @@ class Problem:
     profile: Samples
 
     @classmethod
-    def make(cls, operators: int) -> Problem:
+    def make(cls, operators: int, fresh: int = FRESH) -> Problem:
+        """A job of so many operators, with so many real samples at the new rate: the base, and then random ones."""
         rng = np.random.default_rng(operators)
         base = tuple(int(k) for k in rng.integers(1, 9, operators))
         space = SearchSpace(base, (P_MAX,) * operators)
@@ -62,11 +63,12 @@ class Problem:
             return throughput_score(float((speeds * np.array(k)).min()), target=180.0, beta=80.0)
 
         trials = [tuple(int(k) for k in rng.integers(base, P_MAX, endpoint=True)) for _ in range(TRIALS)]
+        more = [tuple(int(k) for k in rng.integers(base, P_MAX, endpoint=True)) for _ in range(fresh)]
         tried = [base, *bootstrap_set(space, UNIFORM_SAMPLES), *trials]
         return cls(
             space,
             old={k: score(k, 1.0) for k in tried},
-            fresh={k: score(k, 1.3) for k in [base, *trials][:FRESH]},
+            fresh={k: score(k, 1.3) for k in [base, *trials, *more][:fresh]},
             profile={k: throughput(k) for k in tried},
         )
 
@@ -88,9 +90,9 @@ class Problem:
 
 
 @cache
-def seconds(algorithm: str, operators: int) -> float:
+def seconds(algorithm: str, operators: int, fresh: int = FRESH) -> float:
     """The CPU time of one decision. The old model is an input of a transfer: it was trained at its own rate."""
-    problem = Problem.make(operators)
+    problem = Problem.make(operators, fresh)
     old = problem.fitted(problem.old)
 
     def decide() -> None:
