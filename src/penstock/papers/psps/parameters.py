@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_grouped, rows
+from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_grouped, psps_thinned, rows
 from penstock.report.bands import CHANGE, LATENCY, SHARE, Band
 from penstock.report.item import Chart, Item, bar_chart, lower
 from penstock.report.judging import Verdict, agrees, calibrated, cannot_be_judged, theirs, unless
+from penstock.report.judging import ours as due_to_us
 from penstock.simulator.job import Grouping
 
 Found = Mapping[Any, Metrics]
@@ -135,6 +136,7 @@ def table_6() -> Item:
     """The size of the queues, from 100 to 100,000 events."""
     ours = {size: metrics(psps(queue=size)) for size in TABLE_6}
     shortest = {size: metrics(psps_grouped(Grouping.BALANCED, queue=size)) for size in (100, 100_000)}
+    admitted = metrics(psps_thinned(TABLE_6[100].processed))
     small, default = ours[100], ours[100_000]
     less_latency, more_processed = 1 - small.latency_ms / default.latency_ms, default.processed / small.processed - 1
     return Item.of(
@@ -156,6 +158,14 @@ def table_6() -> Item:
             "the smaller the queue, the more resources are saved": (
                 _falls(ours, "saved") and small.saved > default.saved,
                 _written(ours, "saved"),
+            ),
+            "a queue of 100 saves 19.61 % more than one of 100,000": unless(
+                agrees(small.saved / default.saved - 1, 0.1961, CHANGE, ".2%"),
+                due_to_us(
+                    "lambda_G counts every event that comes, also those that a full queue drops. Of a stream with as "
+                    f"many events as their queue of 100 lets through, {TABLE_6[100].processed:g} of all, PSPS saves "
+                    f"{admitted.saved:.4f} here, near the {TABLE_6[100].saved:g} that they print"
+                ),
             ),
             "a queue of 100 lowers latency by 98.57 % against 100,000": unless(
                 agrees(less_latency, 0.9857, CHANGE, ".2%"),

@@ -82,6 +82,13 @@ def psps_grouped(
     return decided(grouped(with_engine(workload(name), timeout_seconds=timeout, queue_records=queue), grouping))
 
 
+@cache
+def psps_thinned(part: float) -> Runs:
+    """PSPS under this part of its stream, at any time."""
+    chosen = workload("twitter")
+    return decided(under(chosen, trace=chosen.trace.scaled(part * chosen.trace.peak)))
+
+
 def grouped(chosen: Workload, grouping: Grouping) -> Workload:
     behaviours = {name: replace(b, grouping=grouping) for name, b in chosen.job.behaviours.items()}
     return under(chosen, behaviours=behaviours)
