@@ -57,6 +57,8 @@ def test_global_consistency_and_combine_change_decisions() -> None:
     assert ours(item, "sinks after that decision, max") > ours(item, "sinks after that decision, min")
     assert ours(item, "dephased, max") < ours(item, "dephased, min")
     assert ours(item, "CPU claimed, max") > ours(item, "CPU claimed, min")
+    assert ours(item, "changes, 5-step, min") == ours(item, "changes, 5-step, max")
+    assert ours(item, "changes, restless, min") > ours(item, "changes, restless, max")  # the cause that it prints
 
 
 def test_a_job_that_never_changes_claims_what_its_degrees_say() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.papers.autrascale.rate_change import arrival
 from penstock.papers.autrascale_plus.event_latency import drained
+from penstock.papers.autrascale_plus.fig10 import TABLE_5, TRANSFERS
 from penstock.papers.catalogue import items
 from penstock.report.judging import Judgement
 
@@ -17,6 +19,16 @@ def test_the_claims_that_fail_are_those_known_to(name: str) -> None:
     assert item.rows
     assert {n for n, claim in enumerate(item.claims) if claim.judgement is Judgement.FAILS} == FAILS[name]
     assert all(claim.why for claim in item.claims)
+
+
+def test_with_real_samples_at_the_new_rate_one_plan_is_enough_for_yahoo_and_the_lightweight_one_is_smaller() -> None:
+    """The cause that Fig. 10 prints: with the plan in force as its only sample a transfer takes several."""
+    old, light = (arrival(*TABLE_5["Yahoo"], policy, 0, sampled=True) for policy in TRANSFERS.values())
+    assert (old.iterations, light.iterations) == (1, 1)
+    assert old.meets
+    assert light.meets
+    assert sum(light.plan) < sum(old.plan)
+    assert arrival(*TABLE_5["Yahoo"], "autrascale_plus", 0).iterations > 1
 
 
 @pytest.mark.parametrize(("backlog", "minutes"), [(6_000_000, 6), (16_000_000, 6)])

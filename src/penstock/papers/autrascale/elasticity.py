@@ -96,16 +96,18 @@ class Ending:
     iterations: float
     meets: bool
     met: int  # the number of runs that met it
+    every: tuple[float, ...] = ()  # the iterations of each run
 
 
-def ending(job: str, kind: str, method: str, policy: str = "autrascale") -> Ending:
-    return _ending(job, kind, method, policy if method == "AuTraScale" else "drs")
+def ending(job: str, kind: str, method: str, policy: str = "autrascale", samples: int | None = None) -> Ending:
+    """Where a method ends; AuTraScale's model may be trained with another number of samples than in the paper."""
+    return _ending(job, kind, method, policy if method == "AuTraScale" else "drs", samples or TESTS[job].samples)
 
 
 @cache
-def _ending(job: str, kind: str, method: str, policy: str) -> Ending:
+def _ending(job: str, kind: str, method: str, policy: str, samples: int) -> Ending:
     """Run a method once for each seed; the plan is that of seed 0, figures are medians, QoS is what most seeds show."""
-    each = [_ended(job, kind, method, policy, seed) for seed in SEEDS]
+    each = [_ended(job, kind, method, policy, samples, seed) for seed in SEEDS]
     return Ending(
         plan=each[0].plan,
         total=median(one.total for one in each),
@@ -115,6 +117,7 @@ def _ending(job: str, kind: str, method: str, policy: str) -> Ending:
         iterations=median(one.iterations for one in each),
         meets=sum(one.meets for one in each) > len(each) / 2,
         met=sum(one.meets for one in each),
+        every=tuple(one.iterations for one in each),
     )
 
 
@@ -123,7 +126,7 @@ def endings(jobs: Iterable[str], policy: str) -> dict[Test, Ending]:
     return {(job, kind, m): ending(job, kind, m, policy) for job in jobs for kind in KINDS for m in METHODS}
 
 
-def _ended(job: str, kind: str, method: str, policy: str, seed: int) -> Ending:
+def _ended(job: str, kind: str, method: str, policy: str, samples: int, seed: int) -> Ending:
     case, chosen = TESTS[job], workload(job)
     topology, target = chosen.job.topology, chosen.slo.processing_latency_ms
     assert target is not None
@@ -132,7 +135,7 @@ def _ended(job: str, kind: str, method: str, policy: str, seed: int) -> Ending:
     test = under(chosen, trace=constant(case.rate, seconds), start=plan_for(topology, STARTS[job, kind]))
     if method == "AuTraScale":
         space = SearchSpace.above(case.base, topology)
-        points = training_set(space, case.samples)
+        points = training_set(space, samples)
         runs = run(
             test, policy, {"policy_running_time": RUNNING_TIME, "backlog_patience": patience}, seeds=(seed,),
             prepare=taught(job, case.rate, case.base, points, seed),

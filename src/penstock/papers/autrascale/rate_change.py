@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,11 +13,21 @@ from threadpoolctl import threadpool_limits
 
 from penstock.guards import only
 from penstock.load.curves import steps
-from penstock.model import Cycle, Decision, Observation, Slo
+from penstock.model import Cycle, Decision, Observation, Slo, Topology
 from penstock.papers.autrascale.elasticity import BACKLOG_PATIENCE, tried
-from penstock.papers.autrascale.steady import base_at, configuration, latency_ms, plan_for, steady, taught, training_set
+from penstock.papers.autrascale.steady import (
+    base_at,
+    configuration,
+    latency_ms,
+    plan_for,
+    record_of,
+    steady,
+    taught,
+    training_set,
+)
 from penstock.papers.catalogue import workload
 from penstock.papers.runs import under
+from penstock.performance.bayesian.rate_library import RateRecord
 from penstock.performance.bayesian.search_space import Configuration, SearchSpace
 from penstock.policies import POLICIES, Policy, State
 from penstock.policies.autrascale import AuTraScale
@@ -64,8 +75,14 @@ class Arrival:
 
 
 @cache
-def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, seed: int) -> Arrival:
-    """The job runs at the old rate, of which the policy has a model, until that has settled; then the rate changes."""
+def arrival(
+    name: str, old_rate: float, rate: float, target: str, policy: str, seed: int, sampled: bool = False
+) -> Arrival:
+    """The job runs at the old rate, of which the policy has a model, until that has settled; then the rate changes.
+
+    Where it is `sampled`, the policy knows real samples at the new rate too: those of the bootstrap set in which one
+    operator has its most.
+    """
     chosen, slo = workload(name), Slo(processing_latency=target)
     topology, base = chosen.job.topology, base_at(name, old_rate)
     test = under(chosen, trace=steps((old_rate, rate), SECONDS, "change"), slo=slo, start=plan_for(topology, base))
@@ -74,12 +91,20 @@ def arrival(name: str, old_rate: float, rate: float, target: str, policy: str, s
     assert isinstance(learner, AuTraScale)
     points = (base, *training_set(SearchSpace.above(base, topology)))
     taught(name, old_rate, base, points, seed)(learner)
+    if sampled:
+        learner.library.records.append(_sampled(name, rate, topology, seed))
     timed, cycles = Timed(learner), list[Cycle]()
     with threadpool_limits(1):  # idle threads of a library spin, which would count
         Simulation(test, policy=timed, guards=only(), seed=seed).run(cycles.append)
     before = [configuration(cycle.decision.plan) for cycle in cycles if cycle.t <= SECONDS]
     plans = [before[-1], *tried([cycle for cycle in cycles if cycle.t > SECONDS])]
     return _arrived(name, rate, slo, plans[-1], len(plans) - 1, seed, tuple(timed.seconds))
+
+
+def _sampled(name: str, rate: float, topology: Topology, seed: int) -> RateRecord:
+    base = base_at(name, rate)
+    points = (k for k in training_set(SearchSpace.above(base, topology)) if sum(map(operator.ne, k, base)) == 1)
+    return record_of(name, rate, None, points, seed)
 
 
 @cache

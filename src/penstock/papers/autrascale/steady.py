@@ -69,15 +69,23 @@ def training_set(space: SearchSpace, samples: int | None = None) -> tuple[Config
     return tuple(points)
 
 
-def taught(
+def record_of(
     name: str, rate: float, base: Configuration | None, points: Iterable[Configuration], seed: int = 0
-) -> Callable[[Policy], None]:
-    """Give AuTraScale the model of a rate, trained before the experiment begins; with None it must find the base."""
+) -> RateRecord:
+    """What AuTraScale would know of a rate from steady runs of these points; with None it must find the base."""
     record = RateRecord(rate, recommended=base, base=base)
     for point in points:
         sample = steady(name, rate, point, seed)
         assert sample.throughput is not None
         record.measure(point, Measurement(rate, sample.throughput, latency_ms(sample), training=True))
+    return record
+
+
+def taught(
+    name: str, rate: float, base: Configuration | None, points: Iterable[Configuration], seed: int = 0
+) -> Callable[[Policy], None]:
+    """Give AuTraScale the model of a rate, trained before the experiment begins."""
+    record = record_of(name, rate, base, points, seed)
 
     def prepare(policy: Policy) -> None:
         assert isinstance(policy, AuTraScale)

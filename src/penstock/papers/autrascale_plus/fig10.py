@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from penstock.papers.autrascale.decision_time import seconds
 from penstock.papers.autrascale.rate_change import SEEDS, Arrival, arrival, iterations, latency, total
 from penstock.report.bands import CHANGE, SPEED_UP
 from penstock.report.item import Item, Row, bar_chart, listed
@@ -18,6 +19,9 @@ TABLE_5 = {
 TRANSFERS = {"traditional": "autrascale", "lightweight": "autrascale_plus"}
 LEAST, MOST = 1.17, 1.9
 """The speed-ups of one iteration that the paper prints."""
+
+REAL_SAMPLES = (1, 3, 8)
+"""Real samples at the new rate with which one decision is timed."""
 
 Found = dict[tuple[str, str], list[Arrival]]
 
@@ -36,9 +40,22 @@ def fig_10() -> Item:
         if cpu[job, "traditional"] and cpu[job, "lightweight"]
     }
     fewer = {job: _fewer(found, job) for job in TABLE_5}
+    sampled = {
+        kind: [arrival(*TABLE_5["Yahoo"], p, seed, sampled=True) for seed in SEEDS] for kind, p in TRANSFERS.items()
+    }
+    by_samples = {number: _speedup(number) for number in REAL_SAMPLES}
     met = sum(one.meets for runs in found.values() for one in runs)
     rows = [row for (job, kind), runs in found.items() for row in _rows(f"{job}, {kind}", runs, cpu[job, kind])]
     rows += [Row(f"{job}: speed-up per iteration", "1.17 to 1.9", times) for job, times in speedup.items()]
+    rows += [
+        row
+        for kind, runs in sampled.items()
+        for row in _rows(f"Yahoo with five real samples more, {kind}", runs, [s for one in runs for s in one.seconds])
+    ]
+    rows += [
+        Row(f"2 operators, {number} real samples: speed-up of a decision", "1.17 to 1.9", times)
+        for number, times in by_samples.items()
+    ]
     return Item.of(
         title="AuTraScale+, Table V and Fig. 10",
         setting="; ".join(
@@ -54,23 +71,39 @@ def fig_10() -> Item:
                 met == len(found) * len(SEEDS),
                 f"in {met} of {len(found) * len(SEEDS)} runs",
             ),
-            "one iteration of the lightweight transfer is 1.17 to 1.9 times as fast": Verdict(
-                all(
-                    LEAST <= times <= MOST or SPEED_UP.agrees(times, LEAST) or SPEED_UP.agrees(times, MOST)
-                    for times in speedup.values()
-                )
-                if speedup
-                else None,
-                listed(speedup, ".2f") + "; the others transferred nothing with one of the two",
-                SPEED_UP,
+            "one iteration of the lightweight transfer is 1.17 to 1.9 times as fast": unless(
+                Verdict(
+                    all(
+                        LEAST <= times <= MOST or SPEED_UP.agrees(times, LEAST) or SPEED_UP.agrees(times, MOST)
+                        for times in speedup.values()
+                    )
+                    if speedup
+                    else None,
+                    listed(speedup, ".2f") + "; the others transferred nothing with one of the two",
+                    SPEED_UP,
+                ),
+                ours(
+                    "the rate changes in the loop, so a transfer begins with one real sample, the plan in force, where "
+                    "the paper has a set of them: the lightweight one has hardly anything to train then. "
+                    "A decision for two operators is "
+                    + ", ".join(f"{times:.2f}" for times in by_samples.values())
+                    + " times as fast with " + ", ".join(map(str, REAL_SAMPLES)) + " of them"
+                ),
             ),
             "for WordCount and Query 11 it saves about 30 % of the instances": _saves(found, ("WordCount", "Nex-Q11")),
-            "for Yahoo it ends with fewer instances after less than a third of the iterations": (
-                total(found["Yahoo", "lightweight"]) < total(found["Yahoo", "traditional"])
-                and (fewer["Yahoo"] or 0.0) > 2 / 3,
-                f"{total(found['Yahoo', 'lightweight']):.0f} against {total(found['Yahoo', 'traditional']):.0f} "
-                f"instances, {iterations(found['Yahoo', 'lightweight']):.0f} against "
-                f"{iterations(found['Yahoo', 'traditional']):.0f} iterations",
+            "for Yahoo it ends with fewer instances after less than a third of the iterations": unless(
+                (
+                    total(found["Yahoo", "lightweight"]) < total(found["Yahoo", "traditional"])
+                    and (fewer["Yahoo"] or 0.0) > 2 / 3,
+                    _against(found["Yahoo", "lightweight"], found["Yahoo", "traditional"]),
+                ),
+                ours(
+                    "as above, a transfer begins with one real sample: it does not tell which operator is in the way, "
+                    "and the model of the old rate, where nothing was, says that the least is best. With five real "
+                    "samples more, each with one operator at its most, it is "
+                    f"{_against(sampled['lightweight'], sampled['traditional'])}: fewer instances, and no iteration is "
+                    "left to be saved"
+                ),
             ),
             "for Query 5 it saves 80 % of the iterations": unless(
                 agrees(fewer["Nex-Q5"], 0.8, CHANGE, ".0%", "neither needs an iteration"),
@@ -93,6 +126,18 @@ def _fewer(found: Found, job: str) -> float | None:
     """The part of the traditional transfer's iterations that the lightweight one saves."""
     before = iterations(found[job, "traditional"])
     return 1 - iterations(found[job, "lightweight"]) / before if before else None
+
+
+def _against(lightweight: list[Arrival], traditional: list[Arrival]) -> str:
+    return (
+        f"{total(lightweight):.0f} against {total(traditional):.0f} instances, {iterations(lightweight):.0f} against "
+        f"{iterations(traditional):.0f} iterations"
+    )
+
+
+def _speedup(fresh: int) -> float:
+    """How many times as fast one decision for two operators is with so many real samples."""
+    return seconds("traditional transfer", 2, fresh) / seconds("lightweight transfer", 2, fresh)
 
 
 def _saves(found: Found, jobs: tuple[str, ...]) -> Verdict:

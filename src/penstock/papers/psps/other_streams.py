@@ -18,9 +18,10 @@ from penstock.papers.psps.runs import (
     storm_on_raw_tweets,
     throughput,
 )
+from penstock.papers.psps.workloads import RAW_DEVIATION
 from penstock.report.bands import CHANGE, LATENCY, SHARE
 from penstock.report.item import Chart, Item, lower
-from penstock.report.judging import agrees, calibrated, cannot_be_judged, theirs, unless
+from penstock.report.judging import agrees, calibrated, cannot_be_judged, ours, theirs, unless
 from penstock.simulator.job import Grouping
 
 RAW_PSPS, RAW_STORM = Metrics(0.745, 0.4, 0.9791, 2501.46), Metrics(0.875, 0.6706, 0.2822, 48379.95)
@@ -29,6 +30,8 @@ DNS_PSPS, DNS_STORM = Metrics(0.6062, 0.3734, 0.9884, 335.95), Metrics(0.6666, 0
 DNS_SETTING = (
     "dns: 4 operators, r_over 12, log-normal around 28 events/s from minute to minute, 1200 s; seeds 0 to 4, medians"
 )
+CALMER = 0.4
+"""Another deviation of the raw stream, to see what it decides."""
 DNS_LOAD = "the mean of the stream, from the few hundredths that one replica of each operator loses"
 
 
@@ -37,6 +40,7 @@ def table_9() -> Item:
     own, one, smooth = metrics(psps_on_raw_tweets()), metrics(storm_on_raw_tweets()), metrics(psps())
     more_processed = own.processed / one.processed - 1
     less_degradation, less_latency = 1 - own.degradation / one.degradation, 1 - own.latency_ms / one.latency_ms
+    calmer = 1 - metrics(psps_on_raw_tweets(CALMER)).degradation / metrics(storm_on_raw_tweets(CALMER)).degradation
     load = theirs(
         "its rows exclude each other: one replica does 0.2822 of the load, so 2.04 of each, as many as 0.745 saved "
         "leave of 8, do at most 0.58 of it, not 0.9791"
@@ -51,7 +55,13 @@ def table_9() -> Item:
             "PSPS processes 246.95 % more events than one replica each": unless(
                 agrees(more_processed, 2.4695, CHANGE, ".2%"), load
             ),
-            "with a degradation 40.35 % lower": agrees(less_degradation, 0.4035, CHANGE, ".2%"),
+            "with a degradation 40.35 % lower": unless(
+                agrees(less_degradation, 0.4035, CHANGE, ".2%"),
+                ours(
+                    f"how restless the raw stream is was chosen, as it is not printed: with a deviation of {CALMER:g} "
+                    f"instead of {RAW_DEVIATION:g} it is {calmer:.2%}, so theirs lies between"
+                ),
+            ),
             "and a latency 94.82 % lower": agrees(less_latency, 0.9482, CHANGE, ".2%"),
             "against smoothed input degradation rises": (
                 own.degradation > smooth.degradation,

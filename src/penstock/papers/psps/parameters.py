@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_grouped, rows
+from penstock.papers.psps.runs import PSPS, TD, TIMEOUT, Metrics, metrics, psps, psps_grouped, psps_thinned, rows
 from penstock.report.bands import CHANGE, LATENCY, SHARE, Band
 from penstock.report.item import Chart, Item, bar_chart, lower
 from penstock.report.judging import Verdict, agrees, calibrated, cannot_be_judged, theirs, unless
+from penstock.report.judging import ours as due_to_us
 from penstock.simulator.job import Grouping
 
 Found = Mapping[Any, Metrics]
@@ -109,7 +110,10 @@ def table_5() -> Item:
         claims={
             "a time-out of 1 s lowers latency by 82.40 % against 30 s": unless(
                 agrees(less_latency, 0.824, CHANGE, ".2%"),
-                theirs("both latencies are those of longer queues, as above"),
+                theirs(
+                    "both latencies are those of longer queues, as above; with the shortest queue for each event it is "
+                    f"{1 - shortest[1.0].latency_ms / shortest[30.0].latency_ms:.2%}"
+                ),
             ),
             "at the price of 9.5 % of the processed events": unless(
                 agrees(less_processed, 0.095, CHANGE, ".2%"), loses
@@ -118,7 +122,10 @@ def table_5() -> Item:
             "the shorter the time-out, the fewer replicas": (_falls(ours, "saved"), _written(ours, "saved")),
             "and the less degradation": unless(
                 (_grows(ours, "degradation"), _written(ours, "degradation")),
-                theirs("what is lost at 1 s does not come out in any interval: the share lost is degradation too"),
+                theirs(
+                    "what is lost at 1 s does not come out in any interval: the share lost is degradation too. With "
+                    f"the shortest queue for each event, which loses less, it is {_written(shortest, 'degradation')}"
+                ),
             ),
         },
         charts=(_latency_bars("Table V", "time-out", TABLE_5, ours),),
@@ -128,12 +135,21 @@ def table_5() -> Item:
 def table_6() -> Item:
     """The size of the queues, from 100 to 100,000 events."""
     ours = {size: metrics(psps(queue=size)) for size in TABLE_6}
+    shortest = {size: metrics(psps_grouped(Grouping.BALANCED, queue=size)) for size in (100, 100_000)}
+    admitted = metrics(psps_thinned(TABLE_6[100].processed))
     small, default = ours[100], ours[100_000]
     less_latency, more_processed = 1 - small.latency_ms / default.latency_ms, default.processed / small.processed - 1
     return Item.of(
         title="PSPS, Table VI",
         setting=f"{JOB}, under psps; {DEFAULTS} but for the queue of each replica; nothing is random",
-        rows=tuple(row for size, m in ours.items() for row in rows(f"q_size = {size:,}", TABLE_6[size], m)),
+        rows=(
+            *(row for size, m in ours.items() for row in rows(f"q_size = {size:,}", TABLE_6[size], m)),
+            *(
+                row
+                for size, m in shortest.items()
+                for row in rows(f"q_size = {size:,}, each event to the shortest queue", TABLE_6[size], m)
+            ),
+        ),
         claims={
             "the larger the queue, the more events are processed": (
                 _grows(ours, "processed") and small.processed < default.processed,
@@ -143,6 +159,14 @@ def table_6() -> Item:
                 _falls(ours, "saved") and small.saved > default.saved,
                 _written(ours, "saved"),
             ),
+            "a queue of 100 saves 19.61 % more than one of 100,000": unless(
+                agrees(small.saved / default.saved - 1, 0.1961, CHANGE, ".2%"),
+                due_to_us(
+                    "lambda_G counts every event that comes, also those that a full queue drops. Of a stream with as "
+                    f"many events as their queue of 100 lets through, {TABLE_6[100].processed:g} of all, PSPS saves "
+                    f"{admitted.saved:.4f} here, near the {TABLE_6[100].saved:g} that they print"
+                ),
+            ),
             "a queue of 100 lowers latency by 98.57 % against 100,000": unless(
                 agrees(less_latency, 0.9857, CHANGE, ".2%"),
                 theirs(
@@ -150,8 +174,15 @@ def table_6() -> Item:
                     "Table VIII where nothing waits at all"
                 ),
             ),
-            "and a queue of 100,000 processes 46.12 % more events than one of 100": agrees(
-                more_processed, 0.4612, CHANGE, ".2%"
+            "and a queue of 100,000 processes 46.12 % more events than one of 100": unless(
+                agrees(more_processed, 0.4612, CHANGE, ".2%"),
+                theirs(
+                    "by Algorithm 1 a replica that joins is sent every event until it has had an interval's worth, of "
+                    "which a queue of 100 holds what takes 0.2 s, and the rest is dropped. With the shortest queue for "
+                    f"each event a queue of 100 processes {shortest[100].processed:.4f}, and one of 100,000 "
+                    f"{shortest[100_000].processed / shortest[100].processed - 1:.2%} more: neither is what they "
+                    "print, and their public application has another grouping"
+                ),
             ),
         },
         charts=(_latency_bars("Table VI", "queue size", TABLE_6, ours),),

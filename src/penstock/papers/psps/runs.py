@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.model import Cycle, Plan
 from penstock.papers.catalogue import workload
-from penstock.papers.psps.workloads import dns, raw_tweets
+from penstock.papers.psps.workloads import RAW_DEVIATION, dns, raw_tweets
 from penstock.papers.runs import Runs, run, under
 from penstock.papers.traces import over_traces
 from penstock.report.item import Row, Series
@@ -75,9 +75,18 @@ def psps(name: str = "twitter", td: float = TD, timeout: float | None = TIMEOUT,
 
 
 @cache
-def psps_grouped(grouping: Grouping, name: str = "twitter", td: float = TD, timeout: float | None = TIMEOUT) -> Runs:
+def psps_grouped(
+    grouping: Grouping, name: str = "twitter", timeout: float | None = TIMEOUT, queue: int = QUEUE_SIZE
+) -> Runs:
     """PSPS with another grouping than its own."""
-    return decided(grouped(with_engine(workload(name), timeout_seconds=timeout), grouping), td)
+    return decided(grouped(with_engine(workload(name), timeout_seconds=timeout, queue_records=queue), grouping))
+
+
+@cache
+def psps_thinned(part: float) -> Runs:
+    """PSPS under this part of its stream, at any time."""
+    chosen = workload("twitter")
+    return decided(under(chosen, trace=chosen.trace.scaled(part * chosen.trace.peak)))
 
 
 def grouped(chosen: Workload, grouping: Grouping) -> Workload:
@@ -91,9 +100,9 @@ def shuffled(chosen: Workload) -> Workload:
 
 
 @cache
-def psps_on_raw_tweets() -> Runs:
-    options = {"window_seconds": TD}
-    return over_traces(workload("twitter_raw"), map(raw_tweets, SEEDS), "psps", options, interval=f"{TD:g} s")
+def psps_on_raw_tweets(deviation: float = RAW_DEVIATION) -> Runs:
+    streams, options = (raw_tweets(seed, deviation) for seed in SEEDS), {"window_seconds": TD}
+    return over_traces(workload("twitter_raw"), streams, "psps", options, interval=f"{TD:g} s")
 
 
 @cache
@@ -116,10 +125,11 @@ def storm(replicas: int, name: str = "twitter", timeout: float | None = None) ->
 
 
 @cache
-def storm_on_raw_tweets() -> Runs:
+def storm_on_raw_tweets(deviation: float = RAW_DEVIATION) -> Runs:
     """Run one replica of each operator, with which the job begins."""
     patient = shuffled(with_engine(workload("twitter_raw"), timeout_seconds=None))
-    return over_traces(patient, map(raw_tweets, SEEDS), "static", interval=f"{TD:g} s")
+    streams = (raw_tweets(seed, deviation) for seed in SEEDS)
+    return over_traces(patient, streams, "static", interval=f"{TD:g} s")
 
 
 DABS_INTERVAL = 3

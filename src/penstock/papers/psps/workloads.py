@@ -42,12 +42,12 @@ def tweets() -> Trace:
     return Trace("tweets", tuple(times), tuple(rates))
 
 
-def raw_tweets(seed: int = 0) -> Trace:
+def raw_tweets(seed: int = 0, deviation: float = RAW_DEVIATION) -> Trace:
     """The same stream before it was smoothed: log-normal around it, by a seeded generator.
 
     Chosen: deviation, and ten seconds between points, so that it changes within an interval of 30 s.
     """
-    return replace(fluctuating(tweets(), RAW_EVERY, RAW_DEVIATION, seed), name="raw_tweets")
+    return replace(fluctuating(tweets(), RAW_EVERY, deviation, seed), name="raw_tweets")
 
 
 def dns(seed: int = 4) -> Trace:

@@ -17,8 +17,8 @@ whose state is repartitioned.
 - Latency is that of Spark's engines on cores that other programs may use too: tens of milliseconds in real time, and
   seconds in micro-batches. Every trial is one run, so small differences mean nothing.
 - One machine has no network between workers, no placement and no memory to run short of. CPU is what instances claim,
-  as in AUTOSCALE's paper, or, for PSPS, what Spark counts for its tasks.
-- Nothing is replayed, and queues have no limit; PSPS' time-out is there where its table says so.
+  as in AUTOSCALE's paper, or, for PSPS, what Spark counts for its tasks, in micro-batches and in real time.
+- Nothing is replayed. Queues have no limit, and events no time-out, but for PSPS' tables that say so.
 - A trial whose job failed, or of which nothing was measured for half a minute, is run once more. If it breaks again,
   its experiment is not on this page.
 """

@@ -87,7 +87,7 @@ class TrialRunner:
             first = stages.next_job()
             engine, began = start(trial, folder, stack)
             cycles = tuple(_steered(trial, engine, began))
-            return Run(trial, engine.topology, cycles, stages.cpu_seconds(first) if sequential else None)
+            return Run(trial, engine.topology, cycles, stages.cpu_seconds(first))
 
     def _start_in_micro_batches(self, trial: Trial, folder: Path, stack: ExitStack) -> tuple[SparkEngine, float]:
         """The load of the job comes as soon as it reads."""
@@ -110,7 +110,7 @@ class TrialRunner:
         pipeline = trial.job.pipeline(inlet, outlet)
         engine = RealTimeEngine(
             self.place.spark, pipeline, dry_run(self.place.spark, pipeline), str(folder / "checkpoint"),
-            batch_seconds=trial.batch_seconds, chaining=False,
+            batch_seconds=trial.batch_seconds, change=trial.change, chaining=False,
         )  # fmt: skip
         _start(engine, trial, stack)
         if not trial.backlog:

@@ -36,6 +36,7 @@ class Trial(Steering):
     guards            left out by default: a paper's policy is shown as it is
     interval          from one decision to the next; one is made only when something new was measured
     batch_seconds     how long Spark's batches are, which are the windows of measurement in real time
+    change            how the real-time engine changes a plan: a restart, or a hand-over without an interruption
     backlog           records that wait in the source when the job starts; in real time only
     enough            whether what was seen so far is all that is wanted; else it lasts as long as the trace
     on_cycle          called with every cycle on Spark, for what follows a decision besides its plan
@@ -51,6 +52,7 @@ class Trial(Steering):
     guards: GuardOptions | None = field(default_factory=only)
     interval: str | timedelta = "2 s"
     batch_seconds: float = 2.0
+    change: str = "restart"
     backlog: int = 0
     enough: Callable[[Cycles], bool] = lambda cycles: False
     on_cycle: Callable[[Cycle], None] = lambda cycle: None
@@ -60,8 +62,8 @@ class Trial(Steering):
 class Run:
     """A trial that was run: its cycles, with times from when records began to come.
 
-    cpu_seconds  CPU seconds of all tasks, as Spark counts them, from the start of the job to its end; None: not known,
-                 as in real time, where a task ends with its batch, and in the simulator
+    cpu_seconds  CPU seconds of all tasks, as Spark counts them, from the start of the job to its end, without those of
+                 the batch that runs then; None: not known, as in the simulator
     """
 
     trial: Trial

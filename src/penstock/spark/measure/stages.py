@@ -151,10 +151,14 @@ class StageReader:
             job = self._job(number)
             if job is None or _batch_of(job) != batch:
                 break
-            known = (self._read(self._store.lastStageAttempt, stage) for stage in sorted(job["stageIds"]))
-            begun = (stage for stage in known if stage is not None and stage.get("submissionTime"))
-            found[:0] = [stage for stage in map(read_stage, begun) if stage is not None]
+            found[:0] = self._begun(job)
         return found
+
+    def _begun(self, job: dict[str, Any]) -> list[Stage]:
+        """The stages of a job that have begun, as far as Spark knows them."""
+        known = (self._read(self._store.lastStageAttempt, stage) for stage in sorted(job["stageIds"]))
+        begun = (stage for stage in known if stage is not None and stage.get("submissionTime"))
+        return [stage for stage in map(read_stage, begun) if stage is not None]
 
     def next_job(self) -> int:
         """The number of the job that will be started next."""
@@ -162,12 +166,17 @@ class StageReader:
         return number
 
     def cpu_seconds(self, first: int) -> float | None:
-        """CPU seconds of the tasks of all jobs from this number on that have ended; None if one is forgotten."""
+        """CPU seconds of the tasks of all jobs from this number on that have ended; None if one is forgotten.
+
+        Of a job that was stopped, as the batch of a query that is started again, they are those that Spark has counted
+        for the stages that had begun.
+        """
         self._wait_until_filed()
         found = 0.0
         for number in range(first, self.next_job()):
             job = self._job(number)
-            stages = None if job is None else self._stages(job)
+            stopped = job is not None and job.get("status") == "FAILED"
+            stages = None if job is None else self._begun(job) if stopped else self._stages(job)
             if job is None or (stages is None and job.get("completionTime") is not None):
                 return None
             found += sum(stage.cpu_seconds for stage in stages or ())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from penstock.model import Latency, Sample
 from penstock.papers.autoscale.spark import others
 from penstock.papers.spark.trial import Run, Trial
 from penstock.report.judging import Judgement
@@ -36,6 +39,29 @@ def test_the_advertising_job_on_spark() -> None:
     more = figure(item, "more CPU than minimal degrees").spark
     assert isinstance(more, float)
     assert 0.0 < more < 30.0  # one processor of 0.8 cores more for half of the time
+
+
+def test_the_advertising_job_under_sudden_peaks_on_spark() -> None:
+    storm, own = others.trials(others.ADVERTISING_PEAKS)
+    ones, two = (1,) * 8, (1, 1, 1, 1, 1, 1, 1, 2)
+    slow = replace(streamed(storm, *[ones] * 3), trial=storm)
+    late = [replace(c, samples=tuple(_later(sample) for sample in c.samples)) for c in slow.cycles]
+    runs = [replace(slow, cycles=tuple(late)), streamed(own, ones, two, ones)]
+    item = others.advertising_peaks_item(runs, runs)
+    assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 3
+    assert figure(item, "Storm, minimal: event latency").spark == 5_000.0
+    assert judgement(others.advertising_peaks_item(runs[::-1], runs), "wait for less long") is Judgement.FAILS
+
+
+def test_the_sudden_peak_is_more_than_one_instance_of_a_processor_carries() -> None:
+    busy = others.ADVERTISING_PEAKS.busy(others.ADVERTISING_PEAKS.trace.peak)
+    assert 1.0 < busy["ip_processor"] < 2.0
+    assert max(busy[name] for name in busy if not name.endswith("processor")) < 1.0
+    assert others.ADVERTISING.busy(others.ADVERTISING.trace.peak)["ip_processor"] < 1.0
+
+
+def _later(sample: Sample) -> Sample:
+    return replace(sample, event_latency_ms=Latency(5e3, 5e3, 5e3, 5e3))
 
 
 def test_the_line_has_the_papers_most_instances_under_either_stream() -> None:

@@ -5,7 +5,7 @@ In micro-batches nothing waits behind the spout: an event that is too old fails 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from pyspark.sql import DataFrame
@@ -28,11 +28,14 @@ def behind_a_spout(
     source: Source,
     sink: Sink,
     most: int = 16,
+    room: Callable[[], int] | None = None,
 ) -> Pipeline:
     """The operators one behind the other. With a `grouping`, whatever is in front of one says which replica gets an
-    event, by the event's text at the spout and by its column `number` behind it."""
+    event, by the event's text at the spout and by its column `number` behind it. With `room`, which is asked with every
+    batch, the spout drops the events for which their queue has none."""
     job = Pipeline(name, source=source)
-    line = {SPOUT: in_time(timeout_seconds), **functions}
+    fresh = in_time(timeout_seconds)
+    line = {SPOUT: fresh if room is None else _first_ones(fresh, room), **functions}
     if grouping is not None:
         for before, after in pairwise(functions):
             line[before] = _sending(functions[before], after, "number", grouping)
@@ -53,6 +56,19 @@ def in_time(timeout_seconds: float) -> Function:
         return frame.where(age <= round(1e6 * timeout_seconds)).select("value", "stamp")
 
     return fresh
+
+
+def _first_ones(function: Function, room: Callable[[], int]) -> Function:
+    """What a function makes of its input, up to a number that is asked for with every batch: the rest is dropped.
+
+    The spout has one instance, so all events of a batch are in one partition, where Spark numbers them from 0.
+    """
+
+    def admitted(frame: DataFrame) -> DataFrame:
+        numbered = function(frame).withColumn("place", F.monotonically_increasing_id())
+        return numbered.where(F.col("place") < room()).drop("place")
+
+    return admitted
 
 
 def _sending(function: Function, operator: str, record: str, grouping: ReplicaGrouping) -> Function:

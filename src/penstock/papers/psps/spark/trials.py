@@ -49,15 +49,20 @@ class SpoutJob:
     td: float
     over_provisioned: int
 
-    def trial(self, label: str, policy: str = "psps", replicas: int = 1, grouped: bool = False) -> Trial:
+    def trial(
+        self, label: str, policy: str = "psps", replicas: int = 1, grouped: bool = False, queue: int | None = None
+    ) -> Trial:
         """A trial from so many replicas of each operator. One that is grouped has a grouping of its own, which follows
-        the decisions of its loop."""
+        the decisions of its loop. With `queue` so many events wait for each replica of the first operator when a batch
+        begins, and the rest is dropped."""
         job, et = self.job, execution_ms(self.job)
         start = Plan({SPOUT: 1, **dict.fromkeys(job.service_ms, replicas)})
         grouping = ReplicaGrouping(et, self.td)
         grouping.begin(start)
         name = f"{job.name}_behind_a_spout"
-        pipeline = partial(behind_a_spout, name, self.functions, self.timeout, grouping if grouped else None)
+        first = next(iter(self.functions))
+        room = None if queue is None else lambda: queue * len(grouping.shares(first))
+        pipeline = partial(behind_a_spout, name, self.functions, self.timeout, grouping if grouped else None, room=room)
         options = {"window_seconds": self.td, "execution_ms": {SPOUT: SPOUT_MS, **et}} if policy == "psps" else {}
         return Trial(
             label, replace(job, name=name, pipeline=pipeline, service_ms={SPOUT: 0.0, **job.service_ms}, start=start),
@@ -67,8 +72,8 @@ class SpoutJob:
         )  # fmt: skip
 
     def metrics(self, run: Run) -> Metrics:
-        """The paper's metrics. An event that failed at the spout was read, but not processed. Latency is the event
-        latency, since no event of the paper waits outside of Storm."""
+        """The paper's metrics. An event that failed or was dropped at the spout was read, but not processed. Latency is
+        the event latency, since no event of the paper waits outside of Storm."""
         result, samples = run.result, run.samples
         came = sum(sample.offered_rate * sample.seconds for sample in samples)
         spout = [sample.operators[SPOUT] for sample in samples]

@@ -5,7 +5,8 @@ The four are equally slow, as in the simulated job. The load is the first surge 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -15,9 +16,10 @@ from penstock.model import Plan, Slo
 from penstock.papers.psps.workloads import tweets
 from penstock.runs.spark_workload import SparkWorkload
 from penstock.spark import Pipeline
+from penstock.spark.graph import Step
 from penstock.spark.io.endpoints import Sink, Source
 from penstock.spark.io.replayed import Ids
-from penstock.testbed.service import Function, waiting
+from penstock.testbed.service import Function, takes
 
 SERVICE_MS = {"parse": 2, "content": 2, "author": 2, "store": 2}
 PEAK, COMPRESSED, UNTIL = 420.0, 5.0, 350.0  # events/s; s of the simulated stream
@@ -42,46 +44,54 @@ def texts(ids: Ids) -> Sequence[bytes]:
     ]
 
 
-def pipeline(source: Source, sink: Sink, most: int = MOST) -> Pipeline:
-    """The four operators between `source` and `sink`. All are native: both engines run them."""
-    job = Pipeline("twitter", source=source)
-    parsed = job.operator("parse", parse, max=most)
-    by_content = job.operator("content", content, after=parsed, max=most)
-    by_author = job.operator("author", author, after=by_content, max=most)
-    job.operator("store", store, after=by_author, max=most)
-    job.sink(sink, after="store")
-    return job
-
-
 def parse(frame: DataFrame) -> DataFrame:
     field = F.split(F.col("value").cast("string"), ",")
-    return waiting(SERVICE_MS["parse"])(
-        frame.select(
-            field[0].cast("long").alias("number"), field[1].alias("author"), field[2].cast("int").alias("followers"),
-            field[3].alias("text"), "stamp",
-        )
+    return frame.select(
+        field[0].cast("long").alias("number"), field[1].alias("author"), field[2].cast("int").alias("followers"),
+        field[3].alias("text"), "stamp",
     )  # fmt: skip
 
 
 def content(frame: DataFrame) -> DataFrame:
     """The mood of a tweet, by its words."""
     mood = F.regexp_count("text", F.lit(GOOD)) - F.regexp_count("text", F.lit(BAD))
-    return waiting(SERVICE_MS["content"])(frame).withColumn("mood", F.signum(mood).cast("int"))
+    return frame.withColumn("mood", F.signum(mood).cast("int"))
 
 
 def author(frame: DataFrame) -> DataFrame:
-    return waiting(SERVICE_MS["author"])(frame).withColumn("known", F.col("followers") > KNOWN)
+    return frame.withColumn("known", F.col("followers") > KNOWN)
 
 
 def store(frame: DataFrame) -> DataFrame:
-    return waiting(SERVICE_MS["store"])(frame).drop("text", "followers")
+    return frame.drop("text", "followers")
 
 
-FUNCTIONS: dict[str, Function] = {"parse": parse, "content": content, "author": author, "store": store}
+STEPS: dict[str, Function] = {"parse": parse, "content": content, "author": author, "store": store}
+"""What the four make of a tweet, without the time that it takes."""
+
+
+def taking(service_ms: Mapping[str, int]) -> dict[str, Function]:
+    """The four, each with a service time."""
+    return {name: takes(service_ms[name], function) for name, function in STEPS.items()}
+
+
+FUNCTIONS = taking(SERVICE_MS)
+
+
+def in_a_line(functions: Mapping[str, Function], source: Source, sink: Sink, most: int = MOST) -> Pipeline:
+    """The four between `source` and `sink`. All are native: both engines run them."""
+    job = Pipeline("twitter", source=source)
+    behind: list[Step] = []
+    for name, function in functions.items():
+        behind = [job.operator(name, function, after=behind, max=most)]
+    job.sink(sink, after=behind[0])
+    return job
+
 
 JOBS = (
     SparkWorkload(
-        "twitter", pipeline, texts, SERVICE_MS, tweets().first(UNTIL).compressed(COMPRESSED).scaled(PEAK),
-        Slo(event_latency="6 s"), Plan(dict.fromkeys(SERVICE_MS, 1)),
+        "twitter", partial(in_a_line, FUNCTIONS), texts, SERVICE_MS,
+        tweets().first(UNTIL).compressed(COMPRESSED).scaled(PEAK), Slo(event_latency="6 s"),
+        Plan(dict.fromkeys(SERVICE_MS, 1)),
     ),
 )  # fmt: skip
