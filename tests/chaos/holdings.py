@@ -58,7 +58,9 @@ def group(leader: int) -> list[int]:
 
 
 def _name(process: int) -> str:
-    return (PROCESSES / str(process) / "comm").read_text(encoding="utf-8").strip()
+    with suppress(OSError):  # it has ended
+        return (PROCESSES / str(process) / "comm").read_text(encoding="utf-8").strip()
+    return ""
 
 
 def _threads(process: int) -> int:
