@@ -2,6 +2,7 @@
 # make test   what must hold, with the story of an attached query on a standalone cluster
 # make test-cluster  the other stories on clusters, ten minutes more
 # make test-versions  attach, penstock run, watch and a pipeline on each PySpark from 3.5 on, in environments of their own
+# make chaos  breaks a job of each way to run, an hour in all, and accounts for every record
 # make docs   the pages of docs/reference, made from the code
 # make site   the docs as a site with search, in out/site
 # make reproduction  docs/reproduction.md: the papers' figures beside ours

@@ -3,119 +3,77 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from chaos.input_faults import (
+    add_partition,
+    hot_key,
+    huge_batch,
+    kill_broker,
+    kill_broker_and_driver,
+    kill_broker_for_a_minute,
+    odd_times,
+    overtake_reader,
+    poison,
+)
+from chaos.process_faults import (
+    freeze_driver,
+    has_compiler,
+    kill_driver,
+    kill_driver_in_a_change,
+    kill_driver_in_its_first_batch,
+    kill_executor,
+    kill_executor_in_a_change,
+    kill_worker,
+    nothing,
+    set_clock,
+    slow_executor,
+)
+from chaos.store_faults import (
+    cut_off_store,
+    delete_store,
+    fill_disk,
+    lock_store,
+    make_store_read_only,
+    may_make_read_only,
+    may_mount,
+    move_store_away,
+    overwrite_store,
+    store_of_a_later_version,
+    store_of_an_earlier_version,
+)
 from chaos.victim import Victim
+from chaos.ways import JOBS, ON_A_CLUSTER
 
 Fault = Callable[[Victim, random.Random], None]
 
-
-def nothing(victim: Victim, dice: random.Random) -> None:
-    """The plan changes with every decision, and nothing else happens."""
-
-
-def kill_driver(victim: Victim, dice: random.Random) -> None:
-    """The driver, its JVM and its workers are killed with -9 at any moment, and started again."""
-    time.sleep(dice.uniform(0, 2))
-    victim.kill()
-    victim.start()
-
-
-def kill_driver_in_its_first_batch(victim: Victim, dice: random.Random) -> None:
-    """The same, and again before the second life has decided anything."""
-    victim.kill()
-    victim.start()
-    time.sleep(dice.uniform(4, 12))
-    victim.kill()
-    victim.start()
-
-
-def freeze_driver(victim: Victim, dice: random.Random) -> None:
-    """The driver stops for some seconds (SIGSTOP): it is blind, and does not notice."""
-    victim.freeze(True)
-    time.sleep(dice.uniform(5, 15))
-    victim.freeze(False)
-
-
-def delete_store(victim: Victim, dice: random.Random) -> None:
-    """The files of the store are deleted under it."""
-    for file in _files(victim.store):
-        file.unlink(missing_ok=True)
-
-
-def lock_store(victim: Victim, dice: random.Random) -> None:
-    """Somebody else locks the store, for longer than a cycle waits for it."""
-    connection = sqlite3.connect(victim.store, timeout=60, isolation_level=None)
-    connection.execute("BEGIN EXCLUSIVE")
-    time.sleep(dice.uniform(6, 9))
-    connection.execute("ROLLBACK")
-    connection.close()
-
-
-def cut_off_store(victim: Victim, dice: random.Random) -> None:
-    """The store is cut off in the middle under the driver, which is then killed and finds it so."""
-    _overwrite(victim.store, victim.store.read_bytes()[: victim.store.stat().st_size // 2])
-    victim.cycle()
-    victim.kill()
-    victim.start()
-
-
-def overwrite_store(victim: Victim, dice: random.Random) -> None:
-    """Another program overwrites the store, and the driver is killed and finds it so."""
-    _overwrite(victim.store, dice.randbytes(20_000))
-    victim.cycle()
-    victim.kill()
-    victim.start()
-
-
-def store_of_a_later_version(victim: Victim, dice: random.Random) -> None:
-    """The driver is killed, and finds a store that a later Penstock wrote."""
-    victim.kill()
-    with sqlite3.connect(victim.store, timeout=60) as connection:
-        connection.execute("UPDATE penstock_schema SET version = 99")
-    connection.close()
-    victim.start()
-
-
-def kill_broker(victim: Victim, dice: random.Random) -> None:
-    """The broker is killed with -9, and back after 1 s or 10 s."""
-    broker = victim.outside.broker
-    assert broker is not None
-    broker.kill()
-    time.sleep(dice.choice((1.0, 10.0)))
-    broker.restart()
-
-
-def kill_broker_and_driver(victim: Victim, dice: random.Random) -> None:
-    """Both are killed, and the driver is started again when the broker is back."""
-    broker = victim.outside.broker
-    assert broker is not None
-    victim.kill()
-    broker.kill()
-    broker.restart()
-    victim.start()
-
-
 ON_ANY: tuple[Fault, ...] = (
-    nothing, kill_driver, kill_driver_in_its_first_batch, freeze_driver, delete_store, lock_store, cut_off_store,
-    overwrite_store, store_of_a_later_version,
+    nothing, kill_driver, kill_driver_in_a_change, kill_driver_in_its_first_batch, freeze_driver, set_clock,
+    delete_store, move_store_away, lock_store, make_store_read_only, store_of_an_earlier_version, fill_disk,
 )  # fmt: skip
-ON_KAFKA: tuple[Fault, ...] = (kill_broker, kill_broker_and_driver)
+WHERE_PENSTOCK_CHOSE_THE_STORE: tuple[Fault, ...] = (cut_off_store, overwrite_store, store_of_a_later_version)
+"""One that somebody named is refused if it cannot be used."""
+ON_KAFKA: tuple[Fault, ...] = (
+    kill_broker, kill_broker_for_a_minute, kill_broker_and_driver, add_partition, overtake_reader, hot_key, huge_batch,
+    odd_times,
+)  # fmt: skip
+ON_EXECUTORS: tuple[Fault, ...] = (kill_executor, kill_executor_in_a_change, kill_worker, slow_executor)
+
+MAY_END_THE_JOB = (fill_disk, kill_broker_for_a_minute)
+"""Spark ends a query that cannot write its checkpoint or reach its brokers: whoever runs the job starts it again."""
+
+NEEDED: dict[Fault, Callable[[Path], bool]] = {
+    set_clock: has_compiler, fill_disk: may_mount, make_store_read_only: may_make_read_only,
+}  # fmt: skip
+"""What this machine has to have for some of them, given a folder to try it in."""
 
 
 def faults_of(job: str) -> tuple[Fault, ...]:
     """What can happen to a job."""
-    return ON_ANY if job == "microbatch" else ON_ANY + ON_KAFKA
+    if job in ON_A_CLUSTER:
+        return ON_ANY + ON_KAFKA + ON_EXECUTORS
+    return ON_ANY + WHERE_PENSTOCK_CHOSE_THE_STORE + (poison,) + (() if job == "microbatch" else ON_KAFKA)
 
 
-def _files(store: Path) -> list[Path]:
-    return [Path(f"{store}{ending}") for ending in ("", "-wal", "-shm")]
-
-
-def _overwrite(store: Path, content: bytes) -> None:
-    with store.open("r+b") as file:
-        file.truncate(0)
-        file.write(content)
+ALL: tuple[Fault, ...] = tuple(dict.fromkeys(fault for job in JOBS for fault in faults_of(job)))

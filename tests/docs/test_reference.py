@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaos.faults import faults_of
-from chaos.jobs import JOBS
+from chaos.ways import JOBS
 from docs.generator import GRAFANA, PAGES, REFERENCE, RELIABILITY
 from docs.generator.grafana import grafana_dashboard
 from docs.generator.reliability import FAULTS, WAYS, reliability_page

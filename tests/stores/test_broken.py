@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loop_fakes import a_loop
-from penstock.stores.broken import put_aside_if_broken
+from penstock.stores.broken import put_aside_if_broken, usable_store
 from penstock.stores.sql import SqlStore
 
 
@@ -60,3 +60,24 @@ def test_one_that_is_cut_off_is_put_aside(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:5000])
     assert put_aside_if_broken(file) is not None
     assert recorded(file) == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/proc/penstock.db", "unable to open database file"),  # where nobody can make a file
+        ("/proc/self/status", "/proc/self/status"),  # one that is foreign, and that nobody can put aside
+    ],
+)
+def test_where_there_can_be_no_store_the_history_is_kept_in_memory(
+    place: str, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert usable_store(Path(place)) is None
+    assert f"the history is kept in memory, as there can be no store at {place}" in caplog.text
+    assert why in caplog.text
+
+
+def test_a_store_that_can_be_used_is_used(file: Path, tmp_path: Path) -> None:
+    assert usable_store(file) == f"sqlite:///{file}"
+    assert recorded(file) == 1
+    assert usable_store(tmp_path / "new.db") == f"sqlite:///{tmp_path / 'new.db'}"

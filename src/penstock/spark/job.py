@@ -21,7 +21,7 @@ from penstock.spark.executors.slots import NotEnoughSlotsError
 from penstock.spark.observers import Observers
 from penstock.spark.report import Account, JobReport, load_notes
 from penstock.stores import open_store
-from penstock.stores.broken import put_aside_if_broken
+from penstock.stores.broken import usable_store
 
 log = logging.getLogger("penstock")
 
@@ -179,11 +179,10 @@ def check_checkpoint(checkpoint: str) -> None:
 
 
 def _store_beside(checkpoint: Path | None) -> str | None:
-    """The URL of a SQLite file beside a checkpoint on a local disk; None for a checkpoint elsewhere."""
+    """The URL of a SQLite file beside a checkpoint on a local disk; None for a checkpoint elsewhere, and where there
+    cannot be one."""
     if checkpoint is None:
         log.warning("the history is kept in memory: name a store to keep it where the checkpoint is not a local folder")
         return None
     checkpoint.mkdir(parents=True, exist_ok=True)
-    file = checkpoint / "penstock.db"
-    put_aside_if_broken(file)
-    return f"sqlite:///{file}"
+    return usable_store(checkpoint / "penstock.db")

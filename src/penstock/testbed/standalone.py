@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -38,6 +39,54 @@ class ClusterError(PenstockError):
     """The cluster did not start."""
 
 
+class ClusterProcess:
+    """The master or a worker: a process that can be lost, and come back.
+
+    process_id  the process group of it and of what it starts, which for a worker are executors
+    """
+
+    def __init__(self, folder: ProcessFolder, role: str, *arguments: str) -> None:
+        self._folder, self._role, self._arguments = folder, role, arguments
+        self.start()
+
+    @property
+    def process_id(self) -> int:
+        return self._keeper.pid
+
+    def start(self) -> None:
+        home = Path(pyspark.__file__).parent
+        main = f"org.apache.spark.deploy.{self._role.lower()}.{self._role}"
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": HOST,
+            # What executors shuffle and cache goes with the folder too.
+            "SPARK_LOCAL_DIRS": str(self._folder.path / "local"),
+            "SPARK_DAEMON_MEMORY": "256m",
+            # A job that does not say which Python its tasks run asks executors for `python3`: here that is ours.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        }
+        command = [str(home / "bin" / "spark-class"), main, "--host", HOST, *self._arguments]
+        with (self._folder.path / "log").open("ab") as log:
+            self._keeper = subprocess.Popen(
+                ["sh", "-c", KEEPER, "sh", *command],
+                stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, pass_fds=self._folder.held,
+                start_new_session=True,  # Ctrl-C is for the job, which ends first
+            )  # fmt: skip
+
+    def kill(self) -> None:
+        """End it with everything that it started, as a machine that is lost does: without a word to anybody."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._keeper.pid, signal.SIGKILL)
+        self.stop()
+
+    def stop(self) -> None:
+        assert self._keeper.stdin is not None
+        with suppress(BrokenPipeError):
+            self._keeper.stdin.close()
+        self._keeper.wait(STOP_SECONDS)
+
+
 @dataclass(frozen=True)
 class StandaloneCluster:
     """A running cluster: `master` is the address for a session; `folder` holds logs and work directories."""
@@ -45,6 +94,7 @@ class StandaloneCluster:
     master: str
     page: str
     folder: Path
+    workers: list[ClusterProcess] = field(default_factory=list)
 
     def ask(self) -> dict[str, Any]:
         """The state of the master: its workers, the applications, the cores in use."""
@@ -63,41 +113,15 @@ def standalone_cluster(workers: int = 2, cores: int = 2, memory: str = "16g") ->
     with ExitStack() as stack:
         folder = stack.enter_context(ProcessFolder("penstock-cluster-"))
         cluster = StandaloneCluster(f"spark://{HOST}:{port}", f"http://{HOST}:{page}", folder.path)
-        stack.enter_context(_process(folder, "Master", "--port", str(port), "--webui-port", str(page)))
+        stack.callback(ClusterProcess(folder, "Master", "--port", str(port), "--webui-port", str(page)).stop)
         _wait_for(cluster, 0)
         for number in range(workers):
             offer = ("--cores", str(cores), "--memory", memory, "--work-dir", str(folder.path / f"worker-{number}"))
-            stack.enter_context(_process(folder, "Worker", *offer, "--port", "0", "--webui-port", "0", cluster.master))
+            worker = ClusterProcess(folder, "Worker", *offer, "--port", "0", "--webui-port", "0", cluster.master)
+            stack.callback(worker.stop)
+            cluster.workers.append(worker)
         _wait_for(cluster, workers)
         yield cluster
-
-
-@contextmanager
-def _process(folder: ProcessFolder, role: str, *arguments: str) -> Iterator[None]:
-    home = Path(pyspark.__file__).parent
-    main = f"org.apache.spark.deploy.{role.lower()}.{role}"
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": HOST,
-        "SPARK_LOCAL_DIRS": str(folder.path / "local"),  # what executors shuffle and cache goes with the folder too
-        "SPARK_DAEMON_MEMORY": "256m",
-        # A job that does not say which Python its tasks run asks executors for `python3`: here that is ours.
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
-    }
-    command = [str(home / "bin" / "spark-class"), main, "--host", HOST, *arguments]
-    with (folder.path / "log").open("ab") as log:
-        keeper = subprocess.Popen(
-            ["sh", "-c", KEEPER, "sh", *command],
-            stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, pass_fds=folder.held,
-            start_new_session=True,  # Ctrl-C is for the job, which ends first
-        )  # fmt: skip
-    try:
-        yield
-    finally:
-        assert keeper.stdin is not None
-        keeper.stdin.close()
-        keeper.wait(STOP_SECONDS)
 
 
 def _wait_for(cluster: StandaloneCluster, workers: int) -> None:
