@@ -151,3 +151,12 @@ def test_what_a_version_with_other_forecasters_has_stored_is_left() -> None:
     assert resumed.predict(60) is None
     resumed.learn(3600.0, 1200.0)
     assert resumed.predict(60) == 1200.0
+
+
+def test_the_first_window_of_a_load_is_no_ground_for_a_prediction() -> None:
+    """A load that begins in the middle of a window seems to rise fivefold: once, and for no horizon again."""
+    draw, forecaster = random.Random(4), Weighted()
+    for step in range(180):
+        forecaster.learn(10.0 * step, 200.0 if step == 0 else 1000.0 * draw.uniform(0.7, 1.3))
+    assert forecaster.peaks(300, (0.995,))[0] < 2 * 1000
+    assert forecaster.peaks(900, (0.995,))[0] < 2 * 1000

@@ -111,6 +111,17 @@ def test_a_job_that_works_off_what_its_restart_piled_up_is_left_alone(
     assert RollBack().vet(decision, shrunk_from_4_to_3([GOOD], late[::-1], slo=slo)).plan == FOUR
 
 
+@pytest.mark.parametrize(("backlogs", "taken_back"), [((400.0, 150.0, 0.0), False), ((80.0, 40.0, 0.0), True)])
+def test_records_are_late_until_the_last_one_that_waited_has_left(
+    backlogs: tuple[float, ...], taken_back: bool, decide: Decide, shrunk_from_4_to_3: Story
+) -> None:
+    """The backlog is tolerable again, and falls by seconds of input or by less than one."""
+    late = [{**SLOW, "backlog": backlog} for backlog in backlogs]
+    observation = shrunk_from_4_to_3([GOOD], late)
+    assert all(observation.slo.violations(window) == ("processing_latency",) for window in observation.samples[-3:])
+    assert bool(RollBack().vet(decide(THREE), observation).verdicts) is taken_back
+
+
 @pytest.mark.parametrize(("latency", "taken_back"), [(190.0, False), (200.0, True)])
 def test_a_slow_job_must_have_become_much_slower(
     latency: float, taken_back: bool, decide: Decide, shrunk_from_4_to_3: Story

@@ -60,10 +60,12 @@ def test_each_window_counts_once() -> None:
     assert budget.price == price
 
 
-def test_what_is_missed_before_the_targets_were_first_met_does_not_count() -> None:
-    budget = ErrorBudget(0.01)
-    budget.learn(observed(window(0, 5000), window(60, 5000)), no_cost)
-    assert budget.price == 1.0
+def test_what_is_missed_before_the_targets_were_first_met_counts_as_well() -> None:
+    late_at_first, late_later = ErrorBudget(0.01), ErrorBudget(0.01)
+    late_at_first.learn(observed(window(0, 5000), window(60, 100)), no_cost)
+    late_later.learn(observed(window(0, 100), window(60, 5000)), no_cost)
+    assert late_at_first.price == pytest.approx(late_later.price)
+    assert late_at_first.price > 1.0
 
 
 def test_a_silence_too_short_for_the_mean_of_a_window_counts_too() -> None:

@@ -99,6 +99,15 @@ def test_at_the_start_it_says_that_it_does_not_know_the_job() -> None:
     assert cycles[0].decision.reason.text.startswith("the job is not known yet: by true rates")
 
 
+def test_in_its_first_minute_it_does_not_shrink_but_grows() -> None:
+    """A load that has just begun may be a fifth of what it is a moment later."""
+    begins = Trace("begins", (0.0, 20.0, 21.0, 60.0), (2_000.0, 2_000.0, 25_000.0, 25_000.0))
+    _, cycles = run(Predictive(), replace(CLICKS, trace=begins))
+    plans = [cycle.decision.plan.total for cycle in cycles]
+    assert plans == sorted(plans)
+    assert plans[0] == cycles[0].before.total < plans[-1]
+
+
 def test_a_model_that_proves_wrong_is_not_relied_on_and_that_is_said() -> None:
     policy = Predictive()
     _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))

@@ -84,6 +84,7 @@ class Weighted(OnlineForecaster):
     _usual: float = field(init=False, default=0.0)
     _rate: float = field(init=False, default=0.0)
     _asked: list[float | None] = field(init=False, default_factory=list)
+    _began: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.members = {
@@ -132,6 +133,10 @@ class Weighted(OnlineForecaster):
         self._usual += (counts - self._usual) * (1.0 if self.learnt_until is None else 0.02)
         for member in self.members.values():
             member.learn(t, rate)
+        if self._began is None:
+            self._began = t
+        if t - self._began < EVERY - 1e-6:
+            return  # one window of a load that has just begun is no ground for a prediction that is held against all
         for number, horizon in enumerate(HORIZONS):
             asked = self._asked[number]
             if asked is not None and t - asked < max(EVERY, horizon / WITHIN) - 1e-6:
@@ -190,6 +195,7 @@ class Weighted(OnlineForecaster):
             "usual": self._usual,
             "rate": self._rate,
             "asked": list(self._asked),
+            "began": self._began,
         }
 
     def restore(self, state: State) -> None:
@@ -212,6 +218,7 @@ class Weighted(OnlineForecaster):
             Pending(due, number, list(said), mean, peak) for due, number, said, mean, peak in memory["pending"]
         ]
         self._usual, self._rate, self._asked = memory["usual"], memory["rate"], list(memory["asked"])
+        self._began = memory.get("began", self.learnt_until)  # older stores do not have it
 
 
 def _share(miss: float, scale: float) -> float:

@@ -20,6 +20,9 @@ from penstock.model import Cycle, Decision, Observation, Plan, ReasonCode, Slo
 from penstock.model.errors import check_number, check_whole
 from penstock.model.options import option
 
+WORKED_OFF_SECONDS = 1.0
+"""A backlog that fell by more than this many seconds of input was worked off, not a matter of chance."""
+
 
 @dataclass(frozen=True)
 class RollBack(Guard):
@@ -30,7 +33,8 @@ class RollBack(Guard):
 
     - the job still runs with the plan of that change, which was not itself a roll-back;
     - every window after misses a target, at an input rate of at most (1 + tolerance) times the one before;
-    - it is not catching up: neither the backlog nor, where only that is missed, the event latency falls;
+    - it is not catching up: neither the backlog nor, where only that is missed, the event latency falls; where it keeps
+      up with its input again and a latency is still missed, a backlog that fell by a second of input counts;
     - no window before missed a target, and before a growth throughput had met the input: a job that was falling behind
       does so until the growth has caught up. Or all missed one, and the processing latency is more than `worse_factor`
       times what it was while throughput rose by no more than `tolerance`. If no window missed "keep up", the event
@@ -127,15 +131,25 @@ def _undone(wish: Plan, change: Cycle) -> bool:
 
 
 def _catches_up(windows: Windows, slo: Slo) -> bool:
-    """Whether a job that fell behind, because of a restart for example, works off its backlog."""
+    """Whether a job that fell behind, because of a restart for example, works off its backlog.
+
+    Records are late until the last of those that waited has left, while the backlog may already be tolerable or gone.
+    """
     missed = slo.violations(windows[-1])
+    fell = _fell(windows[0].backlog, windows[-1].backlog)
     if "keep_up" in missed:
-        first, last = windows[0].backlog, windows[-1].backlog
-    elif "event_latency" in missed:
-        first, last = latency_ms(windows[:1], "event_latency", slo), latency_ms(windows[-1:], "event_latency", slo)
-    else:
+        return fell > 0
+    if fell > WORKED_OFF_SECONDS * (input_rate(windows) or 0.0):
+        return True
+    if "event_latency" not in missed:
         return False
-    return first is not None and last is not None and last < first
+    first, last = latency_ms(windows[:1], "event_latency", slo), latency_ms(windows[-1:], "event_latency", slo)
+    return _fell(first, last) > 0
+
+
+def _fell(first: float | None, last: float | None) -> float:
+    """By how much a figure fell; 0 where it was not measured."""
+    return 0.0 if first is None or last is None else first - last
 
 
 def _repeats(plan: Plan, roll_back: Cycle) -> bool:

@@ -8,8 +8,9 @@ A second is missed alike by night and by day, but a slot more for an hour costs 
 price is in slots as the job usually has them, over a day, and not in those of the moment. Who may miss few seconds then
 spends them on the changes that save the most.
 
-Nothing counts before the targets were first met: what is missed while a job is sized for the first time tells nothing
-about the prices of later.
+What is missed while a job is sized for the first time counts as well: it is the same user who waits, and a job that
+was late for minutes at its start has fewer seconds left to spend on changes that day. Only the slots of that time do
+not count: they are not those that the job usually has.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class ErrorBudget:
     share  of the time in which targets may be missed
     price  what a missed second is worth, as a multiple of the price at the beginning
     slots  those that the job had on average, over a day with forgetting; None until its targets were first met
+    met    whether they ever were
 
     >>> budget = ErrorBudget(share=0.005)
     >>> budget.spend(seconds=43_200, missed=0.0)
@@ -61,8 +63,8 @@ class ErrorBudget:
             for window in cycle.samples:
                 missed = bool(observation.slo.violations(window))
                 self.met = self.met or not (missed or window.warm_up)
+                self.spend(window.seconds, window.seconds if missed else 0.0)
                 if self.met:
-                    self.spend(window.seconds, window.seconds if missed else 0.0)
                     self.hold(window.seconds, observation.execution.slots(cycle.before, observation.topology))
             if cycle.changed and self.met:
                 self.spend(0.0, missed_by(cycle))

@@ -16,10 +16,11 @@ or less of what it needs."""
 
 
 def sized_by_headroom(
-    observation: Observation, headroom: float, why: str, unsettled: bool, catch_up_seconds: float
+    observation: Observation, headroom: float, why: str, may_shrink: bool, unsettled: bool, catch_up_seconds: float
 ) -> Decision:
     """
     headroom          how busy instances may be
+    may_shrink        whether enough was seen of the load to believe that it needs less
     unsettled         whether there was a change so short a while ago that what waits may be its doing
     catch_up_seconds  within which what waits shall be worked off
     """
@@ -34,7 +35,7 @@ def sized_by_headroom(
     if topology.may_chain:
         work = {n: load[n] / (rates[n].processing * headroom) if rates[n].processing else 0.0 for n in topology.names}
         needed = with_room(needed, work, topology)
-    target = _worth_changing(present, needed, unsettled)
+    target = _worth_changing(present, needed, may_shrink, unsettled)
     if topology.may_chain and target != present:
         target = with_room(target, work, topology)
     return Decision.move(
@@ -49,15 +50,17 @@ def sized_by_headroom(
     )
 
 
-def _worth_changing(present: dict[str, int], needed: dict[str, int], unsettled: bool) -> dict[str, int]:
+def _worth_changing(
+    present: dict[str, int], needed: dict[str, int], may_shrink: bool, unsettled: bool
+) -> dict[str, int]:
     """What is needed, or what there is where that differs by little.
 
-    >>> _worth_changing({"parse": 4, "count": 4}, {"parse": 5, "count": 2}, unsettled=False)
+    >>> _worth_changing({"parse": 4, "count": 4}, {"parse": 5, "count": 2}, may_shrink=True, unsettled=False)
     {'parse': 5, 'count': 4}
     """
     part = sum(needed.values()) / sum(present.values())
     if unsettled and part * WORTH_CHANGING < 1.0:
         return present
-    if part > WORTH_CHANGING:
+    if part > WORTH_CHANGING or not may_shrink:
         return {name: max(k, present[name]) for name, k in needed.items()}
     return needed

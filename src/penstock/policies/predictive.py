@@ -211,7 +211,7 @@ class Predictive(Policy):
         rate, model = observation.latest.offered_rate, self.model
         outlook = self._outlook(rate, self.change_cost.silence(observation.topology))
         if model is None or not model.knows(observation.topology) or model.windows < LEARNING:
-            return self._relieved(observation, self._by_headroom(observation, "the job is not known yet"))
+            return self._relieved(observation, self._by_headroom(observation, "the job is not known yet", False))
         if not self.trust.relied_on:
             text = f"the model was wrong for {self.trust.wrong} windows" if self.trust.wrong else "the model was wrong"
             return self._relieved(observation, self._by_headroom(observation, text))
@@ -317,10 +317,9 @@ class Predictive(Policy):
         why = f"{felt}: {why}"
         return Decision.move(observation.plan, target, why, figures=figures, holds_up_to=decision.holds_up_to)
 
-    def _by_headroom(self, observation: Observation, why: str) -> Decision:
-        decision = sized_by_headroom(
-            observation, self.headroom, why, self._unsettled(observation), CATCH_UP_SECONDS / self.compress
-        )
+    def _by_headroom(self, observation: Observation, why: str, may_shrink: bool = True) -> Decision:
+        unsettled, catch_up = self._unsettled(observation), CATCH_UP_SECONDS / self.compress
+        decision = sized_by_headroom(observation, self.headroom, why, may_shrink, unsettled, catch_up)
         carries = observation.latest.offered_rate / self.headroom
         return replace(decision, holds_up_to=_holds_up_to(observation, carries))
 
