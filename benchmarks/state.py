@@ -174,7 +174,7 @@ def changes(spark: SparkSession, feed: Feed, folder: Path) -> Iterator[Row]:
         first_batch = watch.lap_ms() / 1e3
         cost = native.changes[-1]
         yield Row(
-            feed.name, keys, max(state.bytes or 0.0, state.memory_bytes) / 1e6, f"{cost.before} to {cost.after}",
+            feed.name, keys, (state.bytes or state.memory_bytes) / 1e6, f"{cost.before} to {cost.after}",
             cost.stop_seconds, cost.repartition_seconds, cost.start_seconds, first_batch, cost.seconds + first_batch,
             batch,
         )  # fmt: skip

@@ -72,8 +72,8 @@ def _changes_of_state() -> Iterator[str]:
     yield "## Changes of a native query"
     yield (
         "Seconds of a change, in the median of those of one query, on two cores (`python -m benchmarks state`). "
-        "*State* is what its files take. *Batch* is a batch of as few records as the first one after a change has, "
-        "at another time."
+        "*State* is what its files take, or its memory before there are files. *Batch* is a batch of as few records as "
+        "the first one after a change has, at another time."
     )
     head = ("query", "keys", "state, MB", "changes", "stop", "repartition", "start", "first batch", "in all", "batch")
     keys = ("stop_s", "repartition_s", "start_s", "first_batch_s", "all_s", "batch_s")
@@ -87,8 +87,8 @@ def _changes_of_state() -> Iterator[str]:
     yield table(head, table_rows)
     for line in (row for row in _rows("state") if "fixed_s" in row):
         yield (
-            f"The line through all changes: {line['fixed_s']:.2f} s, and {line['seconds_per_gb']:.1f} s for each "
-            f"gigabyte; in the median a change differs from it by {line['error']:.0%}."
+            f"The line through all changes but the first: {line['fixed_s']:.2f} s, and {line['seconds_per_gb']:.1f} s "
+            f"for each gigabyte; in the median a change differs from it by {line['error']:.0%}."
         )
 
 

@@ -131,12 +131,12 @@ class ChangeCost:
 def moving_bytes(windows: Sequence[Sample], topology: Topology, otherwise: float | None) -> float | None:
     """The bytes of state that a change would move, by the newest window that says; `otherwise` if none does.
 
-    State that was not written to disk yet is in memory only; of what is on disk, memory has a part again. So it is the
-    larger of the two.
+    What has not been written to disk yet is in memory only: all of it, in a young state. Later the files count: memory
+    has parts of them again, and every version of a key since they were written.
 
     >>> from penstock.model import Operator, OperatorSample
     >>> query = Topology((Operator("state", actuation=Actuation.STATE_REPARTITION),))
-    >>> state = OperatorSample(2, state_bytes=5e6, state_memory_bytes=1e6)
+    >>> state = OperatorSample(2, state_bytes=5e6, state_memory_bytes=9e6)
     >>> window = Sample(t=0, seconds=10, operators={"state": state})
     >>> moving_bytes([window], query, None), moving_bytes([window], Topology((Operator("state"),)), None)
     (5000000.0, None)
@@ -144,7 +144,7 @@ def moving_bytes(windows: Sequence[Sample], topology: Topology, otherwise: float
     moved = [each.name for each in topology.operators if each.actuation is Actuation.STATE_REPARTITION]
     for window in reversed(windows):
         operators = [window.operators[name] for name in moved if name in window.operators]
-        known = [max(b, each.state_memory_bytes or 0.0) for each in operators if (b := each.state_bytes) is not None]
+        known = [b or each.state_memory_bytes or 0.0 for each in operators if (b := each.state_bytes) is not None]
         if known:
             return sum(known)
     return otherwise
