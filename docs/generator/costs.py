@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from docs.generator.markdown import page, table
@@ -34,6 +35,7 @@ def costs_page() -> str:
             "once or twice, and asks of each executor whether it is active.",
         ),
         *_soak(),
+        *_changes_of_state(),
     )
 
 
@@ -61,6 +63,33 @@ def _soak() -> Iterator[str]:
     head = ("cycles", "CPU ms a cycle", "memory, MB", "threads", "file handles", "store, MB")
     keys = ("cycles", "cpu_ms_per_cycle", "memory_mb", "threads", "handles", "store_mb")
     yield table(head, [[f"{row[key]:,}" for key in keys] for row in rows])
+
+
+def _changes_of_state() -> Iterator[str]:
+    rows = [row for row in _rows("state") if "state_mb" in row]
+    if not rows:
+        return
+    yield "## Changes of a native query"
+    yield (
+        "Seconds of a change, in the median of those of one query, on two cores (`python -m benchmarks state`). "
+        "*State* is what its files take, or its memory before there are files. *Batch* is a batch of as few records as "
+        "the first one after a change has, at another time."
+    )
+    head = ("query", "keys", "state, MB", "changes", "stop", "repartition", "start", "first batch", "in all", "batch")
+    keys = ("stop_s", "repartition_s", "start_s", "first_batch_s", "all_s", "batch_s")
+    table_rows = []
+    for query, count in dict.fromkeys((row["query"], round(row["keys"], -3)) for row in rows):
+        each = [row for row in rows if (row["query"], round(row["keys"], -3)) == (query, count)]
+        state = median(row["state_mb"] for row in each)
+        size = f"{state:,.0f}" if state >= 10 else f"{state:.1f}"
+        seconds = [f"{median(row[key] for row in each):.2f}" for key in keys]
+        table_rows.append([query, f"{count:,}", size, len(each), *seconds])
+    yield table(head, table_rows)
+    for line in (row for row in _rows("state") if "fixed_s" in row):
+        yield (
+            f"The line through all changes but the first: {line['fixed_s']:.2f} s, and {line['seconds_per_gb']:.1f} s "
+            f"for each gigabyte; in the median a change differs from it by {line['error']:.0%}."
+        )
 
 
 def _rows(name: str) -> Sequence[Mapping[str, Any]]:

@@ -37,6 +37,7 @@ STRICT: dict[str, dict[str, Any]] = {
     "max_step": {"up_factor": 1.0, "down_factor": 1.0},
     "patience": {"seconds": 50.0},
     "roll_back": {"samples": 1},
+    "memory_first": {"levels": 3},
 }
 """Options under which the guards have more to say than by default."""
 

@@ -22,6 +22,7 @@ from penstock.model import (
 )
 from penstock.performance.change_cost import ChangeCost, silence_of
 from penstock.performance.rungs import Rung
+from penstock.performance.state_price import FIXED_SECONDS, SECONDS_PER_BYTE
 
 SLO, RATE, CAPACITY, USUAL = Slo(event_latency="1 s"), 1000.0, 1500.0, 0.1
 
@@ -36,7 +37,9 @@ class Known:
         return USUAL
 
 
-def windows_after(silence: float, seconds: float = 10.0, count: int = 6) -> list[Sample]:
+def windows_after(
+    silence: float, seconds: float = 10.0, count: int = 6, state_bytes: float | None = None
+) -> list[Sample]:
     """Windows of a job that is silent, then works off what waits, record by record in steps of 10 ms."""
     step, waiting, waited, found = 0.01, 0.0, 0.0, []
     for n in range(count):
@@ -51,8 +54,8 @@ def windows_after(silence: float, seconds: float = 10.0, count: int = 6) -> list
         latency = Latency(1e3 * (USUAL + waited / done)) if done else None  # records show it when they leave
         waited = 0.0 if done else waited
         window = Sample(
-            t=100 + n * seconds, seconds=seconds, operators={"count": OperatorSample(3)}, input_rate=RATE,
-            throughput=done / seconds, backlog=waiting, event_latency_ms=latency, warm_up=n == 0,
+            t=100 + n * seconds, seconds=seconds, operators={"count": OperatorSample(3, state_bytes=state_bytes)},
+            input_rate=RATE, throughput=done / seconds, backlog=waiting, event_latency_ms=latency, warm_up=n == 0,
         )  # fmt: skip
         found.append(window)
     return found
@@ -143,3 +146,57 @@ def test_it_goes_on_where_it_stopped() -> None:
     cost, seen = ChangeCost(), after_a_change(windows_after(4.0))
     cost.learn(seen, Known())
     assert ChangeCost.restored(json.loads(json.dumps(cost.state()))).state() == cost.state()
+
+
+def with_state(state_bytes: float | None, silence: float, took: float | None = None) -> Observation:
+    """After a change of a query that keeps so much state."""
+    windows = windows_after(silence, count=12, state_bytes=state_bytes)
+    return after_a_change(windows, actuation=Actuation.STATE_REPARTITION, took=took)
+
+
+@pytest.mark.parametrize("state_bytes", [0.0, 1e7, 1e9])
+def test_before_a_change_moving_state_costs_by_the_measured_line(state_bytes: float) -> None:
+    cost, seen = ChangeCost(), with_state(state_bytes, 4.0)
+    cost.learn(replace(seen, history=seen.history[1:]), Known())
+    assert cost.silence(seen.topology) == pytest.approx(FIXED_SECONDS + SECONDS_PER_BYTE * state_bytes)
+
+
+def test_after_a_change_of_its_own_a_larger_state_is_dearer_than_that_change() -> None:
+    cost, seen = ChangeCost(), with_state(1e9, 14.0)
+    cost.learn(seen, Known())
+    assert cost.silence(seen.topology) == pytest.approx(14.0, rel=0.15)
+    as_large = cost.silence(seen.topology)
+    grown = replace(seen, samples=with_state(2e9, 14.0).samples)
+    cost.learn(grown, Known())
+    assert cost.changes == 1
+    assert cost.silence(seen.topology) > 1.2 * as_large
+
+
+def test_state_that_does_not_move_costs_nothing_by_its_bytes() -> None:
+    cost, windows = ChangeCost(), windows_after(4.0, state_bytes=1e9)
+    seen = after_a_change(windows, actuation=Actuation.RESTART)
+    cost.learn(seen, Known())
+    assert cost.state_price.changes == 0
+    assert cost.silence(seen.topology) == pytest.approx(4.0, rel=0.1)
+
+
+def test_state_that_is_only_in_memory_so_far_moves_as_well() -> None:
+    seen = with_state(0.0, 4.0)
+    operators = {"count": OperatorSample(3, state_bytes=0.0, state_memory_bytes=3e8)}
+    window = replace(seen.latest, operators=operators)
+    cost = ChangeCost()
+    cost.learn(replace(seen, samples=(*seen.samples, window), history=seen.history[1:]), Known())
+    assert cost.state_bytes == 3e8
+
+
+def test_a_window_that_does_not_say_leaves_the_bytes_as_they_were() -> None:
+    cost, seen = ChangeCost(), with_state(1e9, 4.0)
+    cost.learn(seen, Known())
+    cost.learn(replace(seen, samples=with_state(None, 4.0).samples), Known())
+    assert cost.state_bytes == 1e9
+
+
+def test_the_time_in_which_state_moves_is_not_taken_for_waiting_for_executors() -> None:
+    cost, seen = ChangeCost(), with_state(0.0, 4.0, took=9.0)
+    cost.learn(seen, Known())
+    assert cost.arrival == pytest.approx(9.0 - FIXED_SECONDS)

@@ -12,9 +12,10 @@ from penstock.control.think import think
 from penstock.demo.clicks import CLICKS
 from penstock.guards import chain
 from penstock.load.trace import Trace
-from penstock.model import Cycle, Execution, InvalidValueError, Observation, ReasonCode, Slo
+from penstock.model import Actuation, Cycle, Execution, InvalidValueError, Observation, ReasonCode, Slo
 from penstock.performance.horizon import Option
 from penstock.performance.rungs import Rung
+from penstock.performance.state_price import StatePrice
 from penstock.policies import POLICIES
 from penstock.policies.predictive import Predictive, _in_time
 from penstock.runs.result import Result
@@ -91,6 +92,21 @@ def test_a_dear_change_is_made_less_often() -> None:
     quick, _ = run(Predictive(), replace(CLICKS, trace=day()))
     dear, _ = run(Predictive(), replace(CLICKS, job=slow, trace=day()))
     assert dear.rescales < quick.rescales
+
+
+def test_the_price_of_a_change_that_moves_state_goes_by_the_bytes_of_that_state() -> None:
+    policy = Predictive()
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+    seen = observation(cycles)
+    operators = tuple(replace(each, actuation=Actuation.STATE_REPARTITION) for each in seen.topology.operators)
+    seen = replace(seen, topology=replace(seen.topology, operators=operators))
+    for n, state_bytes in enumerate((0.0, 1e9, 5e9), 1):
+        keeping = {name: replace(each, state_bytes=0.0) for name, each in seen.latest.operators.items()}
+        keeping["enrich"] = replace(keeping["enrich"], state_bytes=state_bytes)
+        window = replace(seen.latest, t=seen.latest.t + 10 * n, operators=keeping)
+        seen = replace(seen, samples=(*seen.samples, window))
+        policy.learn(seen)
+        assert policy.decide(seen).figures["silence_seconds"] == StatePrice().seconds(state_bytes)
 
 
 def test_at_the_start_it_says_that_it_does_not_know_the_job() -> None:

@@ -47,6 +47,7 @@ DEFAULT_ORDER = (
     "ineffective",
     "patience",
     "draining",
+    "memory_first",
     "max_step",
     "quota",
     "bounds",  # whatever the others did, the plan can be run
@@ -79,7 +80,7 @@ def chain(
     options.
 
     >>> [guard.name for guard in chain({"roll_back": None, "ineffective": None, "quota": {"slots": 40}})]
-    ['patience', 'draining', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
+    ['patience', 'draining', 'memory_first', 'max_step', 'quota', 'bounds', 'stabilisation', 'calendar']
     """
     given = {} if options is None else options
     if not isinstance(given, Mapping):

@@ -74,6 +74,7 @@ class ReasonCode(StrEnum):
     QUOTA = "quota", Origin.GUARD, "the plan takes more slots than the job was given"
     BLACKOUT = "blackout", Origin.GUARD, "the calendar lets nobody touch the job now", PASSES
     INEFFECTIVE = "ineffective", Origin.GUARD, "growing did not help the last time"
+    MEMORY_FIRST = "memory_first", Origin.GUARD, "state is read from disk: memory comes before more partitions", PASSES
     ROLL_BACK = "roll_back", Origin.GUARD, "the last change made the job worse, or this one would repeat it"
 
 

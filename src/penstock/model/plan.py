@@ -41,6 +41,8 @@ class Plan:
     """Parallelism per operator, and the number of executors where the cluster can change it.
 
     `placement` names a worker for each instance of each operator; without it the cluster places them itself.
+    `memory_level` is how often the memory that instances have for their state was doubled; without it they have what
+    the job was started with.
 
     >>> plan = Plan({"split": 2, "count": 3})
     >>> plan["count"], plan.total, str(plan.changed(split=4))
@@ -50,6 +52,7 @@ class Plan:
     parallelism: Mapping[str, int]
     executors: int | None = None
     placement: Mapping[str, tuple[str, ...]] | None = None
+    memory_level: int | None = None
 
     def __post_init__(self) -> None:
         if not self.parallelism:
@@ -59,6 +62,8 @@ class Plan:
                 check_whole(f"parallelism of {name}", k, 1)
         if self.executors is not None:
             check_whole("executors", self.executors)
+        if self.memory_level is not None:
+            check_whole("memory_level", self.memory_level)
         if type(self.parallelism) is not FrozenMap:
             object.__setattr__(self, "parallelism", FrozenMap(self.parallelism))
         if self.placement is not None:
@@ -85,6 +90,8 @@ class Plan:
 
     def __str__(self) -> str:
         text = ", ".join(f"{name} {k}" for name, k in self.parallelism.items())
+        if self.memory_level:
+            text = f"{text}, memory of state times {2**self.memory_level}"
         if self.executors is None:
             return text
         return f"{text}; {self.executors} executor{'' if self.executors == 1 else 's'}"
@@ -104,9 +111,15 @@ class Plan:
         return self if merged == self.parallelism else replace(self, parallelism=merged, placement=None)
 
     def settled(self, in_force: Plan) -> Plan:
-        """This plan, or the one in force if they differ only in that this one leaves the placement open."""
-        same = self.placement is None and replace(in_force, placement=None) == self
-        return in_force if same else self
+        """This plan, or the one in force if they differ only in that this one leaves the placement open.
+
+        A policy that says nothing of memory leaves it as it is.
+        """
+        plan = self
+        if self.memory_level is None and in_force.memory_level is not None:
+            plan = replace(self, memory_level=in_force.memory_level)
+        same = plan.placement is None and replace(in_force, placement=None) == plan
+        return in_force if same else plan
 
     def check(self, topology: Topology) -> None:
         """Refuse a plan that is not for this job: an operator too many or too few."""

@@ -9,6 +9,8 @@ C - r. Together its records wait
 and A is what they exceed the usual latency by, all together. Only changes of a job that met its targets are looked at:
 what waited before a change waits after it as well. Until there was one, whole windows in which nothing came out after a
 change are the silence.
+
+Where state moves with a change, its silence is a line in the bytes of that state (`state_price`).
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from typing import Any, Protocol
 
 from penstock.model import Actuation, Cycle, Observation, Sample, Slo, Topology
 from penstock.performance.rungs import Rung
+from penstock.performance.state_price import StatePrice
 
 NOMINAL_SECONDS = {Actuation.LIVE: 0.0, Actuation.RESTART: 1.5, Actuation.STATE_REPARTITION: 3.0}
-"""Before a change was measured: a little more than a small job on Spark showed for each kind."""
+"""Before a change was measured: a little more than a small job on Spark showed for each kind. How much state there is
+was not measured where the last of them counts."""
 
 PACE = 0.4
 """How much of a newly measured silence is believed."""
@@ -51,28 +55,34 @@ class ChangeCost:
         self.changes = 0
         self.judged = -1.0  # when the newest change was made that has been looked at
         self.timed = -1.0  # the same for its arrival
+        self.state_price = StatePrice()
+        self.state_bytes: float | None = None  # that move with a change
 
     def silence(self, topology: Topology) -> float:
         """Seconds without a record after a change: as measured, or nominal before that."""
+        if self.state_bytes is not None:
+            return self.state_price.seconds(self.state_bytes)
         if self.measured is not None:
             return self.measured
         return max(NOMINAL_SECONDS[operator.actuation] for operator in topology.operators)
 
     def learn(self, observation: Observation, model: Model) -> None:
         """Look at the newest change, once the latency after it is as usual again: all that waited has gone then."""
+        self.state_bytes = moving_bytes(observation.samples, observation.topology, self.state_bytes)
         change, history, slo = observation.last_change, observation.history, observation.slo
         if change is None or change.t <= self.judged or history[-1].t <= change.t:
             return
         if change.t > self.timed:
             self.timed = change.t
-            self._learn_arrival(change)
+            self._learn_arrival(change, observation.topology)
         before = [window for window in change.samples if not window.warm_up]
         after = [window for cycle in history if cycle.t > change.t for window in cycle.samples if window.t >= change.t]
         rate = after[-1].job_input_rate if after else None
         if not before or any(slo.violations(window) for window in before) or not rate:
             self.judged = change.t
-            if self.measured is None:
-                self.measured = sum(window.seconds for window in takewhile(is_silent, after)) or None
+            whole = sum(window.seconds for window in takewhile(is_silent, after))
+            if self.measured is None and whole:
+                self._believe(whole, change, observation.topology)
             return
         plan = change.decision.plan.parallelism
         rung = model.rung(plan, observation.topology, slo)
@@ -84,18 +94,29 @@ class ChangeCost:
         silence = silence_of(taken, usual, rung.capacity)
         if silence is not None:
             self.changes += 1
-            self.measured = silence if self.measured is None else self.measured + PACE * (silence - self.measured)
+            self._believe(silence, change, observation.topology)
 
-    def _learn_arrival(self, change: Cycle) -> None:
-        """A job without executors, or one in the simulator, is changed within the moment: that shows nothing."""
+    def _believe(self, silence: float, change: Cycle, topology: Topology) -> None:
+        self.measured = silence if self.measured is None else self.measured + PACE * (silence - self.measured)
+        moved = moving_bytes(change.samples, topology, self.state_bytes)
+        if moved is not None and change.decision.plan.parallelism != change.before.parallelism:
+            self.state_price.learn(moved, silence)
+
+    def _learn_arrival(self, change: Cycle, topology: Topology) -> None:
+        """A job without executors, or one in the simulator, is changed within the moment: that shows nothing.
+
+        While its state moves a query is silent: that part of the time is not spent under the old plan.
+        """
         larger = change.decision.plan.total > change.before.total
         if larger and change.change_seconds:
-            self.arrival += (PACE if self.arrival else 1.0) * (change.change_seconds - self.arrival)
+            moving = 0.0 if self.state_bytes is None else self.silence(topology)
+            waited = max(0.0, change.change_seconds - moving)
+            self.arrival += (PACE if self.arrival else 1.0) * (waited - self.arrival)
 
     def state(self) -> dict[str, Any]:
         return {
             "measured": self.measured, "arrival": self.arrival, "changes": self.changes, "judged": self.judged,
-            "timed": self.timed,
+            "timed": self.timed, "state_price": self.state_price.state(), "state_bytes": self.state_bytes,
         }  # fmt: skip
 
     @classmethod
@@ -103,7 +124,30 @@ class ChangeCost:
         cost = cls()
         cost.measured, cost.changes, cost.judged = state["measured"], state["changes"], state["judged"]
         cost.arrival, cost.timed = state["arrival"], state["timed"]
+        cost.state_price, cost.state_bytes = StatePrice.restored(state["state_price"]), state["state_bytes"]
         return cost
+
+
+def moving_bytes(windows: Sequence[Sample], topology: Topology, otherwise: float | None) -> float | None:
+    """The bytes of state that a change would move, by the newest window that says; `otherwise` if none does.
+
+    What has not been written to disk yet is in memory only: all of it, in a young state. Later the files count: memory
+    has parts of them again, and every version of a key since they were written.
+
+    >>> from penstock.model import Operator, OperatorSample
+    >>> query = Topology((Operator("state", actuation=Actuation.STATE_REPARTITION),))
+    >>> state = OperatorSample(2, state_bytes=5e6, state_memory_bytes=9e6)
+    >>> window = Sample(t=0, seconds=10, operators={"state": state})
+    >>> moving_bytes([window], query, None), moving_bytes([window], Topology((Operator("state"),)), None)
+    (5000000.0, None)
+    """
+    moved = [each.name for each in topology.operators if each.actuation is Actuation.STATE_REPARTITION]
+    for window in reversed(windows):
+        operators = [window.operators[name] for name in moved if name in window.operators]
+        known = [b or each.state_memory_bytes or 0.0 for each in operators if (b := each.state_bytes) is not None]
+        if known:
+            return sum(known)
+    return otherwise
 
 
 def missed_by(silence: float, rate: float, capacity: float, tolerated: float) -> float:

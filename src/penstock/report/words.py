@@ -94,6 +94,7 @@ def moves(before: Plan, after: Plan) -> str:
     pairs: list[tuple[str, int | None, int | None]]
     pairs = [(name, before.parallelism.get(name), k) for name, k in after.parallelism.items()]
     pairs.append(("executors", before.executors, after.executors))
+    pairs.append(("memory level", before.memory_level, after.memory_level))
     changed = [f"{name} {_or_nothing(old)} → {_or_nothing(new)}" for name, old, new in pairs if old != new]
     return ", ".join(changed) or ("placement" if before != after else "nothing")
 

@@ -60,7 +60,7 @@ def from_json(kind: type[T], text: str) -> T:
 
     >>> from penstock.model import Plan
     >>> from_json(Plan, '{"parallelism": {"split": 2}}')
-    Plan(parallelism=FrozenMap({'split': 2}), executors=None, placement=None)
+    Plan(parallelism=FrozenMap({'split': 2}), executors=None, placement=None, memory_level=None)
     >>> from_json(Plan, '{"parallelism": {"split": 0}}')
     Traceback (most recent call last):
     penstock.model.errors.InvalidValueError: parallelism.split must be a whole number of at least 1, not 0

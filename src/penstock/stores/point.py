@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sql
@@ -83,7 +84,7 @@ class PointMaker:
 
 def _plain(plan: Plan) -> Plan:
     """Charts do not show where instances are placed."""
-    return plan if plan.placement is None else Plan(plan.parallelism, plan.executors)
+    return plan if plan.placement is None else replace(plan, placement=None)
 
 
 def _at(latency: Latency | None, slo: Slo) -> float | None:

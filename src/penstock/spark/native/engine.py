@@ -24,6 +24,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from penstock.control.clock import Stopwatch
 from penstock.control.think import sentence
 from penstock.model import Actuation, Execution, InvalidValueError, PenstockError, Plan, Sample, Topology
+from penstock.performance.state_price import FIXED_SECONDS
 from penstock.spark.engine import SparkEngine
 from penstock.spark.executors.slots import FixedSlots, SlotSupplier
 from penstock.spark.executors.state_holders import state_holders
@@ -46,6 +47,9 @@ WAIT_SECONDS = 1.0
 LOOK_SECONDS = 0.005
 """How often to look whether a batch has ended: the next one begins immediately if records wait."""
 
+BEGINS_WITHIN = 0.2
+"""Seconds after its time in which a batch has begun, if there is anything to do."""
+
 STOP_SECONDS = 600.0
 """So long a stop waits for the running batch."""
 
@@ -62,6 +66,11 @@ NO_FILE_SINK = (
 )
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 """With it a batch writes what it changed, and not all of its state: the first batch after a change as well."""
+BLOCK_CACHE = "spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB"
+"""Megabytes of memory that each partition of each state has for the blocks that it read, outside of the JVM's heap. A
+query reads it when it starts. The memory that all states of an executor can share instead (`boundedMemoryUsage`) cannot
+be changed like that: the first query that runs there settles it for as long as the executor lives."""
+DEFAULT_BLOCK_CACHE_MB = 8
 
 
 class QueryEndedError(PenstockError):
@@ -70,7 +79,10 @@ class QueryEndedError(PenstockError):
 
 @dataclass(frozen=True)
 class RepartitionCost:
-    """The seconds that a change took: to stop after the running batch, to repartition the state, to start again."""
+    """The seconds that a change took: to stop after the running batch, to repartition the state, to start again.
+
+    With as many partitions after it as before, only the memory of the state changed.
+    """
 
     before: int
     after: int
@@ -151,7 +163,7 @@ class NativeEngine(SparkEngine):
         return plan.changed({STATE: self._checkpoint.partitions or self.topology.clamp(STATE, plan[STATE])})
 
     def _start(self, plan: Plan) -> None:
-        self._run(plan[STATE])
+        self._run(plan)
 
     def stop(self) -> None:
         """Stop after the batch that is running; a change that is being made comes to its end first."""
@@ -181,31 +193,36 @@ class NativeEngine(SparkEngine):
     # Actuator ---------------------------------------------------------------------------------------------------
 
     def _change(self, plan: Plan) -> None:
-        after = self.topology.clamp(STATE, plan[STATE])
+        plan = plan.changed({STATE: self.topology.clamp(STATE, plan[STATE])})
         with self._changing:
-            before = self.plan()[STATE]
-            if after != before:
+            before = self.plan()
+            if (plan[STATE], plan.memory_level) != (before[STATE], before.memory_level):
                 _refuse_ended(self.query)
-                self._repartition(Underway(before, after))
+                self._restart(before, plan)
 
-    def _repartition(self, change: Underway) -> None:
-        prepared = self._writer(change.after)  # while the old query works; if this fails, it works on
+    def _restart(self, before: Plan, plan: Plan) -> None:
+        prepared = self._writer(plan[STATE])  # while the old query works; if this fails, it works on
+        self._let_due_batch_begin()
         watch = Stopwatch()
         self._stop()
         try:
-            if not self._checkpoint.whole:  # the next batch had already begun
+            if plan[STATE] != before[STATE] and not self._checkpoint.whole:  # the next batch had already begun
                 self._finish_batch()
             stopped = watch.lap_ms()
-            self._checkpoint.begin(change)
-            self._checkpoint.carry_out(change)
+            if plan[STATE] != before[STATE]:
+                self._repartition(Underway(before[STATE], plan[STATE]))
         except Exception:
             self._checkpoint.undo()
-            self._run_again(change.before)
+            self._run_again(before)
             raise
         repartitioned = watch.lap_ms()
-        self._run_again(change.after, prepared)
+        self._run_again(plan, prepared)
         times = (stopped / 1e3, repartitioned / 1e3, watch.lap_ms() / 1e3)
-        self.changes.append(RepartitionCost(change.before, change.after, *times))
+        self.changes.append(RepartitionCost(before[STATE], plan[STATE], *times))
+
+    def _repartition(self, change: Underway) -> None:
+        self._checkpoint.begin(change)
+        self._checkpoint.carry_out(change)
 
     def _state_holders(self) -> set[str]:
         return set() if self._query is None else state_holders(self._spark.sparkContext, self._query)
@@ -231,30 +248,43 @@ class NativeEngine(SparkEngine):
         trigger_of_writer(writer)  # refuses what does not go on in micro-batches
         return writer.option("checkpointLocation", self._checkpoint.location)
 
-    def _started(self, partitions: int, writer: DataStreamWriter) -> StreamingQuery:
+    def _started(self, plan: Plan, writer: DataStreamWriter) -> StreamingQuery:
         """A query keeps the settings that its session has when it starts."""
         changelog = self._spark.conf.get(CHANGELOG, None) or "true"
-        with temporary_settings(self._spark, {PARTITIONS: str(partitions), CHANGELOG: changelog}):
+        settings = {PARTITIONS: str(plan[STATE]), CHANGELOG: changelog}
+        if plan.memory_level:
+            usual = int(self._spark.conf.get(BLOCK_CACHE, None) or DEFAULT_BLOCK_CACHE_MB)
+            settings[BLOCK_CACHE] = str(usual * 2**plan.memory_level)
+        with temporary_settings(self._spark, settings):
             return writer.start()
 
-    def _run(self, partitions: int, writer: DataStreamWriter | None = None) -> None:
-        query = self._started(partitions, writer or self._writer(partitions))
+    def _run(self, plan: Plan, writer: DataStreamWriter | None = None) -> None:
+        partitions = plan[STATE]
+        query = self._started(plan, writer or self._writer(partitions))
         if str(query._jsq.streamingQuery().sink()).startswith("FileSink"):
             query.stop()
             raise PenstockError(NO_FILE_SINK)
-        self._query, self._plan = query, Plan({STATE: partitions})
+        self._query, self._plan = query, Plan({STATE: partitions}, memory_level=plan.memory_level)
         self._monitor = QueryMonitor(
             query, self._stages, self, slots=lambda: partitions, executors=self.slots.executors, name=STATE
         )
 
-    def _run_again(self, partitions: int, writer: DataStreamWriter | None = None) -> None:
+    def _run_again(self, plan: Plan, writer: DataStreamWriter | None = None) -> None:
         """Start the query after it was stopped for a change. If that fails, the job has failed: nothing runs now."""
         try:
-            self._run(partitions, writer)
+            self._run(plan, writer)
         except Exception as error:
             self._failure = f"the query was stopped for a change and could not be started again: {in_one_line(error)}"
             log.error(self._failure)
             raise
+
+    def _let_due_batch_begin(self) -> None:
+        """What has come until now is processed in time then, and the change takes the pause after that batch."""
+        query, takes = self.query, [change.seconds for change in self.changes]
+        wait = until_due(self.now(), self.trigger_seconds, median(takes) if takes else FIXED_SECONDS)
+        until = self.now() + (wait + BEGINS_WITHIN if wait else 0.0)
+        while query.isActive and not query.status["isTriggerActive"] and self.now() < until:
+            time.sleep(LOOK_SECONDS)
 
     def _stop(self) -> None:
         query = self.query
@@ -268,8 +298,20 @@ class NativeEngine(SparkEngine):
 
     def _finish_batch(self) -> None:
         """Run the batch that was interrupted, and no other: only a whole checkpoint can be repartitioned."""
-        partitions = self.plan()[STATE]
-        self._started(partitions, self._writer(partitions).trigger(once=True)).awaitTermination()
+        plan = self.plan()
+        self._started(plan, self._writer(plan[STATE]).trigger(once=True)).awaitTermination()
+
+
+def until_due(now: float, interval: float, takes: float) -> float:
+    """Seconds until the next batch is due, if a change that takes so long would delay it; else 0.
+
+    Spark begins batches at whole multiples of the interval.
+
+    >>> until_due(now=1008.5, interval=10.0, takes=2.0), until_due(1003.0, 10.0, 2.0), until_due(1003.0, 0.0, 2.0)
+    (1.5, 0.0, 0.0)
+    """
+    left = interval - now % interval if interval else 0.0
+    return left if left < takes else 0.0
 
 
 def _batches_finished(query: StreamingQuery) -> int:
