@@ -124,7 +124,8 @@ class ChangeCost:
         cost = cls()
         cost.measured, cost.changes, cost.judged = state["measured"], state["changes"], state["judged"]
         cost.arrival, cost.timed = state["arrival"], state["timed"]
-        cost.state_price, cost.state_bytes = StatePrice.restored(state["state_price"]), state["state_bytes"]
+        if "state_price" in state:  # older stores have none
+            cost.state_price, cost.state_bytes = StatePrice.restored(state["state_price"]), state["state_bytes"]
         return cost
 
 
