@@ -69,7 +69,7 @@ class Weighted(OnlineForecaster):
     >>> for minute in range(30):
     ...     forecaster.learn(60 * minute, 100 + 10 * minute)
     >>> round(forecaster.predict(300)), [round(q) for q in forecaster.quantiles(300, (0.1, 0.9))]
-    (439, [441, 656])
+    (440, [440, 554])
     """
 
     name: ClassVar[str] = "weighted"
