@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import partial
 
 from penstock.model import Plan
-from penstock.papers.psps.runs import PSPS, Metrics, degradation, rows
+from penstock.papers.psps.runs import PSPS, rows
 from penstock.papers.psps.spark import twitter
+from penstock.papers.psps.spark.table8 import metrics
 from penstock.papers.psps.table8 import TABLE_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
@@ -40,17 +41,6 @@ def trial(name: str) -> Trial:
         name, JOB, JOB.trace, JOB.slo, plan_of(JOB, (replicas,) * 4), policy=policy, policy_options=options,
         interval=f"{TD:g} s", change="handover",
     )  # fmt: skip
-
-
-def metrics(run: Run) -> Metrics:
-    """The paper's metrics. Latency is the event latency: what waits in the topic waits in the paper's first queue."""
-    result = run.result
-    return Metrics(
-        saved=1.0 - result.mean_parallelism / (4 * twitter.OVER_PROVISIONED),
-        degradation=degradation([cycle for cycle in run.cycles if cycle.samples]),
-        processed=result.processed_ratio,
-        latency_ms=result.event_latency_ms.mean or 0.0,
-    )
 
 
 def table_8(runner: TrialRunner) -> Item:
