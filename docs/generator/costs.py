@@ -75,6 +75,8 @@ def _changes_of_state() -> Iterator[str]:
         "*State* is what its files take, or its memory before there are files. *Batch* is a batch of as few records as "
         "the first one after a change has, at another time."
     )
+    if (said := _configuration("state").get("run")) is not None:
+        yield f"They were measured {said}."
     head = ("query", "keys", "state, MB", "changes", "stop", "repartition", "start", "first batch", "in all", "batch")
     keys = ("stop_s", "repartition_s", "start_s", "first_batch_s", "all_s", "batch_s")
     table_rows = []
@@ -93,9 +95,19 @@ def _changes_of_state() -> Iterator[str]:
 
 
 def _rows(name: str) -> Sequence[Mapping[str, Any]]:
-    file = RESULTS / f"{name}.json"
-    found: Sequence[Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
+    found: Sequence[Mapping[str, Any]] = _kept(name).get("rows", [])
     return found
+
+
+def _configuration(name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = _kept(name).get("configuration", {})
+    return found
+
+
+def _kept(name: str) -> Mapping[str, Any]:
+    file = RESULTS / f"{name}.json"
+    kept: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return kept
 
 
 def _milliseconds(row: Mapping[str, Any]) -> str:
