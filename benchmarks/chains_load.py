@@ -20,10 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
+from benchmarks.numbered import read_sink, with_age
 from benchmarks.spark_contest import COMPRESS, GUARDS
 from penstock.demo.clicks_on_spark import surge
 from penstock.load.curves import constant
@@ -81,15 +78,10 @@ def rows() -> Iterator[Row | Moment]:
 
 def pipeline(source: Kafka, sink: Kafka, way: str) -> Pipeline:
     """Every record comes out once, as its number and the time of its creation."""
-
-    def read(frame: DataFrame) -> DataFrame:
-        created = F.unix_millis("timestamp").cast("string")
-        return frame.select(F.concat_ws(",", F.col("value").cast("string"), created).alias("value"), "stamp")
-
     job = Pipeline("line", source=source)
     last: list[str] = []
     for name, milliseconds in SERVICE_MS.items():
-        function = takes(milliseconds, lambda frame: frame) if last else takes(milliseconds, read)
+        function = takes(milliseconds, lambda frame: frame) if last else takes(milliseconds, with_age)
         job.operator(name, function, after=last, max=5, tie="all" if way == FUSED else None)
         last = [name]
     job.sink(sink, after=last[0])
@@ -125,33 +117,13 @@ def _run(place: LocalPlace, way: str, trace: Trace) -> tuple[Row, list[Moment]]:
                     time.sleep(0.1)
                 ended = time.time()
                 paid = bill.core_seconds(ended) if bill is not None else 0.0
-            came = _came(sink, feeder.sent)
+            came = read_sink(sink, feeder.sent)
             changes = job.report().changes
     held = sum(each.slots * (then.t - each.t) for each, then in pairwise(moments))
-    numbers = Counter(number for number, _ in came)
-    late = sum(seconds > SLO.event_latency_ms / 1e3 for _, seconds in came if SLO.event_latency_ms)
+    numbers = Counter(each.name for each in came)
+    late = sum(each.seconds > SLO.event_latency_ms / 1e3 for each in came if SLO.event_latency_ms)
     row = Row(
         way, feeder.sent, feeder.sent - len(numbers), numbers.total() - len(numbers), round(100 * late / len(came), 2),
         round(paid, 1), round(held), changes,
     )  # fmt: skip
     return row, moments
-
-
-def _came(sink: Kafka, sent: int) -> list[tuple[int, float]]:
-    """The number of every record at the sink, and the seconds that it took; waits until all are there."""
-    consumer = Consumer({
-        "bootstrap.servers": sink.servers, "group.id": sink.topic, "auto.offset.reset": "earliest", "log_level": 0,
-    })  # fmt: skip
-    consumer.subscribe([sink.topic])
-    came: list[tuple[int, float]] = []
-    numbers: set[int] = set()
-    patience = time.monotonic() + 60.0
-    while time.monotonic() < patience:  # what comes twice may come last
-        for message in consumer.consume(5000, 0.5):
-            number, created = (message.value() or b"").split(b",")
-            numbers.add(int(number))
-            came.append((int(number), (message.timestamp()[1] - float(created)) / 1e3))
-        if len(numbers) == sent:
-            patience = min(patience, time.monotonic() + 5.0)
-    consumer.close()
-    return came

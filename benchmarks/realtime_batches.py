@@ -16,7 +16,8 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.diamond import diamond, read_sink
+from benchmarks.diamond import diamond
+from benchmarks.numbered import read_sink
 from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
@@ -49,27 +50,27 @@ def rows() -> Iterator[Length]:
         spark = local_session("local[16]", jars=connector_jars())
         try:
             for length in LENGTHS:
-                source, sink = f"in-{length:g}", f"out-{length:g}"
-                for topic in (source, sink):
-                    broker.create_topic(topic, PARTITIONS)
-                job = diamond(kafka(source, servers=broker.servers), kafka(sink, servers=broker.servers))
+                source, sink = (kafka(f"{end}-{length:g}", servers=broker.servers) for end in ("in", "out"))
+                for each in (source, sink):
+                    broker.create_topic(each.topic, PARTITIONS)
+                job = diamond(source, sink)
                 load = replay(constant(RATE, 7200.0), lambda ids: [b"%d" % i for i in ids])
                 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as checkpoint:
                     engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=length)
                     engine.start(Plan(dict.fromkeys(engine.topology.names, 1)))
-                    with Feeder(load, source, broker.servers) as feeder:
+                    with Feeder(load, source.topic, broker.servers) as feeder:
                         while not any(sample.throughput and not sample.warm_up for sample in engine.read()):
                             time.sleep(0.1)
                         began = time.time()
                         time.sleep(max(LEAST_SECONDS, BATCHES * length))
                         ended = time.time()
-                    seen = read_sink(broker, sink, 2 * feeder.sent)
+                    seen = read_sink(sink, 2 * feeder.sent)
                     engine.stop()
-                times = sorted(at for at, *_ in seen)
+                times = sorted(record.written for record in seen)
                 gaps = [(earlier, later - earlier) for earlier, later in pairwise(times) if began <= earlier <= ended]
                 spans = np.arange(began, ended - 1.5 * length, 1.5 * length)
                 silences = [max(gap for at, gap in gaps if span <= at <= span + 1.5 * length) for span in spans]
-                latency = [1e3 * (at - created) for at, _, created in seen if began <= at <= ended]
+                latency = [1e3 * record.seconds for record in seen if began <= record.written <= ended]
                 p50, p99, p999 = (float(each) for each in np.percentile(latency, (50, 99, 99.9)))
                 yield Length(length, 1e3 * median(silences), p50, p99, p999)
         finally:

@@ -1,10 +1,11 @@
 """What changes of plan cost a real-time job: by a hand-over, by a restart, and nothing for a job that is left alone.
 
 A fan-out and a fan-in of cheap operators under a steady stream, in a session that has run it before. One operator after
-the other gets a second instance and loses it again, each change a second after the one before is in force.
+the other gets a second instance and loses it again, with a pause in which the old query of a hand-over ends.
 Silence is the longest time between two records at the sink, from when a change begins until a second after it is in
 force; for the job that is left alone, in spans as long as those of the hand-overs, and between its batches: in spans of
-a batch and a half, in which one ends for sure.
+a batch and a half, in which one ends for sure. Batches are long, as a hand-over allows it: with short ones, some batch
+of the four segments ends in nearly every span, and the silence is that of its end.
 Latency is that of all records, from the source's topic to the sink's. The bars of a hand-over are held against the job
 that is left alone in the same run. And what the look for a cut costs each record, of which a cheap one takes some
 microseconds in all.
@@ -23,7 +24,8 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from benchmarks.diamond import Seen, diamond, read_sink
+from benchmarks.diamond import diamond
+from benchmarks.numbered import Seen, read_sink
 from penstock.load.curves import constant
 from penstock.model import Plan
 from penstock.spark.dry_run import dry_run
@@ -38,13 +40,16 @@ from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
 CHANGES = {"handover": 50, "alone": 0, "restart": 10}
-BATCH_SECONDS = 5.0
+BATCH_SECONDS = 30.0
 RATE = 300.0
 SLOTS = 40
-PAUSE_SECONDS = 1.0
-WARM_UP_SECONDS = 30.0
+SPAN_SECONDS = 1.0
+"""How long after a change is in force a silence still counts as its own."""
+PAUSE_SECONDS = 7.0
+"""Four of them, and the changes between, take longer than a batch: an operator's last hand-over is over by then."""
+WARM_UP_SECONDS = 45.0
 PARTITIONS = 2
-ALONE_SECONDS = 75.0
+ALONE_SECONDS = 240.0
 LOOKS = 5_000_000
 MOST_SILENCE_MS = 100.0
 MOST_P99 = 1.5
@@ -129,10 +134,10 @@ class Run:
 
 
 def _run(spark: SparkSession, broker: Broker, way: str, alone_seconds: float) -> Run:
-    source, sink = f"{way}-in", f"{way}-out"
-    for topic in (source, sink):
-        broker.create_topic(topic, PARTITIONS)
-    job = diamond(kafka(source, servers=broker.servers), kafka(sink, servers=broker.servers))
+    source, sink = (kafka(f"{way}-{end}", servers=broker.servers) for end in ("in", "out"))
+    for each in (source, sink):
+        broker.create_topic(each.topic, PARTITIONS)
+    job = diamond(source, sink)
     load = replay(constant(RATE, 7200.0), lambda ids: [b"%d" % i for i in ids])
     changes = CHANGES.get(way, 0)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as checkpoint:
@@ -141,7 +146,7 @@ def _run(spark: SparkSession, broker: Broker, way: str, alone_seconds: float) ->
             change=way if changes else "restart",
         )  # fmt: skip
         engine.start(Plan(dict.fromkeys(engine.topology.names, 1)))
-        with Feeder(load, source, broker.servers) as feeder:
+        with Feeder(load, source.topic, broker.servers) as feeder:
             _until_a_window_has_ended(engine)
             began = time.time()
             for _, name in zip(range(changes), cycle(engine.topology.names), strict=False):
@@ -150,23 +155,23 @@ def _run(spark: SparkSession, broker: Broker, way: str, alone_seconds: float) ->
             if not changes:
                 time.sleep(alone_seconds)
             ended = time.time()
-        seen = read_sink(broker, sink, 2 * feeder.sent)
+        seen = read_sink(sink, 2 * feeder.sent)
         engine.stop()
     return Run(began, ended, list(engine.changes), 2 * feeder.sent, seen, engine.duplicates)
 
 
 def _measured(spark: SparkSession, broker: Broker, way: str, before: Sequence[Span]) -> tuple[Way, list[Span]]:
     run = _run(spark, broker, way, ALONE_SECONDS)
-    times = sorted(at for at, *_ in run.seen)
+    times = sorted(each.written for each in run.seen)
     gaps = [(earlier, later - earlier) for earlier, later in pairwise(times)]
-    spans = [(change.t, change.t + change.seconds + PAUSE_SECONDS) for change in run.made]
+    spans = [(change.t, change.t + change.seconds + SPAN_SECONDS) for change in run.made]
     between = None
     if not spans:
         spans = _spans(run, median(last - first for first, last in before))
         between = median(_silences(gaps, _spans(run, 1.5 * BATCH_SECONDS)))
     silences = _silences(gaps, spans)
-    latency = [1e3 * (at - created) for at, _, created in run.seen if run.began <= at <= run.ended]
-    different = {record for _, record, _ in run.seen}
+    latency = [1e3 * each.seconds for each in run.seen if run.began <= each.written <= run.ended]
+    different = {each.name for each in run.seen}
     return Way(
         way, len(run.made), sum(bool(change.restarted) for change in run.made), run.sent,
         run.sent - len(different), len(run.seen) - len(different), run.counted, median(silences), max(silences),

@@ -27,10 +27,11 @@ from penstock.spark.segments import Segment
 REMEMBERED_BATCHES = 1_000
 MEASURED_BATCHES = 3
 """About this many batches of a window are measured: a few show what all are like."""
-MOST_METERING = 0.01
-"""The largest share of the time that looking at batches may take, unless that is one in a window, and measuring inside
-operators. Where records are very cheap that is done less often than once a window. The other batches that are measured
-show how long a stage took, and the last one that was measured inside how much of that is each operator's."""
+MOST_METERING = 0.005
+"""The largest share of the time that looking at batches may take, unless that is one in a window; measuring inside
+operators may take the same again, so both take a hundredth at most. Where records are very cheap, operators are
+measured inside less often than once a window. The other batches that are measured show how long a stage took, and the
+last one that was measured inside how much of that is each operator's."""
 LOOK_SECONDS = 0.1
 """What it takes to look up the stages of a batch, and to sample its records."""
 METERING_SECONDS = 0.1

@@ -10,16 +10,12 @@ from __future__ import annotations
 from functools import partial
 
 from penstock.model import Plan
-from penstock.papers.psps.runs import PSPS, rows
 from penstock.papers.psps.spark import twitter
-from penstock.papers.psps.spark.table8 import metrics
-from penstock.papers.psps.table8 import TABLE_8
+from penstock.papers.psps.spark.table8 import claims_of_table_8, metrics, rows_of_table_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import Run, Trial, plan_of
-from penstock.report.bands import SHARE
-from penstock.report.item import Chart, Item, Row
-from penstock.report.judging import agrees
+from penstock.report.item import Chart, Item
 from penstock.runs.spark_workload import SparkWorkload
 
 PEAK, EACH_MS, MOST = 210.0, 32, 10
@@ -32,7 +28,6 @@ JOB = SparkWorkload(
 TD = 30.0 / twitter.COMPRESSED
 OPTIONS = {"window_seconds": TD, "execution_ms": {name: float(ms) for name, ms in SERVICE_MS.items()}}
 TRIALS = {"PSPS": ("psps", 1, OPTIONS), **{f"r = {r}": ("static", r, {}) for r in (1, 4, 8)}}
-PAPER = {"PSPS": PSPS, **{f"r = {r}": found for r, found in TABLE_8.items()}}
 
 
 def trial(name: str) -> Trial:
@@ -49,10 +44,7 @@ def table_8(runner: TrialRunner) -> Item:
 
 
 def item(spark: list[Run], twins: list[Run]) -> Item:
-    here = {run.trial.label: metrics(run) for run in spark}
-    twin = {run.trial.label: metrics(run) for run in twins}
     cpu = {run.trial.label: run.cores_in_use for run in spark}
-    own, one, eight = here["PSPS"], here["r = 1"], here["r = 8"]
     return Item.of(
         title="PSPS, Table VIII, on Spark in real time",
         setting=f"twitter on the real-time engine, the first of three surges, up to {PEAK:.0f} events/s, "
@@ -61,24 +53,9 @@ def item(spark: list[Run], twins: list[Run]) -> Item:
         "8 replicas of each operator; nothing times out or is dropped, and replicas get records in turn; CPU is what "
         "Spark counts for the tasks of all batches that have ended, the readers and what polls for records among them; "
         f"{simulated.SETTING}",
-        rows=(
-            *(row for name in TRIALS for row in rows(name, PAPER[name], twin[name], here[name])),
-            *(Row(f"{name}: CPU in use", None, None, "cores", spark=cores) for name, cores in cpu.items()),
-        ),
+        rows=rows_of_table_8(spark, twins),
         claims={
-            "one replica each is overloaded: the fewest events processed, at the highest latency of all": (
-                one.processed < min(own.processed, eight.processed)
-                and one.latency_ms > max(own.latency_ms, eight.latency_ms),
-                f"{one.processed:.3f}, {one.latency_ms:,.0f} ms",
-            ),
-            "PSPS processes 0.9987 of all events; here what is missing still waited when the stream ended": agrees(
-                own.processed, PSPS.processed, SHARE, ".3f"
-            ),
-            "and saves 0.5617 of r_over": agrees(own.saved, PSPS.saved, SHARE, ".3f"),
-            "eight have a lower latency than PSPS, and save nothing": (
-                eight.latency_ms < own.latency_ms and eight.saved == 0.0,
-                f"{eight.latency_ms:,.0f} against {own.latency_ms:,.0f} ms",
-            ),
+            **claims_of_table_8({run.trial.label: metrics(run) for run in spark}),
             "fewer replicas mean less CPU (theirs, of the complex application: 8.41 % against 14.66 %)": _less_cpu(cpu),
         },
         charts=(
