@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock.guards.max_step import MaxStep
-from penstock.model import Decision, InvalidValueError, Observation, Plan, Reason, ReasonCode, Verdict
+from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, Reason, ReasonCode, Sample, Verdict
 
 Decide = Callable[..., Decision]
 Observe = Callable[..., Observation]
@@ -53,12 +53,30 @@ def test_the_first_executors_are_asked_for_freely(decide: Decide, observe: Obser
     assert MaxStep().vet(decision, observe({"a": 2})) is decision
 
 
+def test_a_job_that_misses_its_targets_from_the_start_is_sized_in_one_step(
+    decide: Decide, observe: Observe, window: Callable[..., Sample], cycle: Callable[..., Cycle]
+) -> None:
+    late, steady = (window(9_940.0, processing_ms=ms) for ms in (500.0, 50.0))
+
+    def granted(sample: Sample, *history: Cycle) -> int:
+        observation = observe({"a": 2}, samples=(sample,), history=history)
+        return MaxStep().vet(decide({"a": 50}), observation).plan["a"]
+
+    waited = cycle(9_000.0, {"a": 2})
+    assert granted(late) == granted(late, waited) == 32
+    assert granted(steady) == 8  # one odd figure of a job that does well
+    assert granted(late, cycle(9_000.0, {"a": 1}, {"a": 2})) == 8  # somebody has sized it
+    assert granted(late, *[waited] * 10) == 8  # it did well for long
+
+
 def test_a_return_to_an_earlier_plan_may_take_one_leap(decide: Decide, observe: Observe) -> None:
     decision = decide({"a": 1}, verdicts=(Verdict("roll_back", Reason(ReasonCode.ROLL_BACK, "")),))
     assert MaxStep().vet(decision, observe({"a": 40})) is decision
 
 
-@pytest.mark.parametrize(("option", "value"), [("up_factor", 0.5), ("down_factor", 1.5), ("down_factor", -1)])
+@pytest.mark.parametrize(
+    ("option", "value"), [("up_factor", 0.5), ("first_factor", 0.5), ("down_factor", 1.5), ("down_factor", -1)]
+)
 def test_factors_on_the_wrong_side_of_one_are_refused(option: str, value: float) -> None:
     with pytest.raises(InvalidValueError, match=f"{option} must"):
         MaxStep(**{option: value})

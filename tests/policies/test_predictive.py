@@ -124,18 +124,35 @@ def test_in_its_first_minute_it_does_not_shrink_but_grows() -> None:
     assert plans[0] == cycles[0].before.total < plans[-1]
 
 
-def test_a_model_that_proves_wrong_is_not_relied_on_and_that_is_said() -> None:
-    policy = Predictive()
-    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+def proven_wrong(policy: Predictive, trace: Trace) -> Observation:
+    """What it sees after an hour under a load, and three windows whose latency its model does not expect."""
+    _, cycles = run(policy, replace(CLICKS, trace=trace))
     seen = observation(cycles)
     late = replace(seen.latest.processing_latency_ms, mean=5000.0)  # type: ignore[type-var]
     for n in range(1, 4):
         wrong = replace(seen.latest, t=seen.latest.t + 10 * n, processing_latency_ms=late, event_latency_ms=late)
         seen = replace(seen, samples=(*seen.samples, wrong))
         policy.learn(seen)
-    decision = policy.decide(seen)
+    return seen
+
+
+def test_a_model_that_proves_wrong_is_not_relied_on_and_that_is_said() -> None:
+    policy = Predictive()
+    decision = policy.decide(proven_wrong(policy, constant(20_000.0, HOUR)))
     assert not policy.trust.relied_on
     assert decision.reason.text.startswith(("the model was wrong", "event latency missed"))
+
+
+@pytest.mark.parametrize(("rates", "more"), [((20_000.0, 20_000.0), 1.0), ((10_000.0, 40_000.0), 1.05)])
+def test_without_its_model_it_still_sizes_for_the_load_that_is_forecast(
+    rates: tuple[float, float], more: float
+) -> None:
+    policy = Predictive()
+    seen = proven_wrong(policy, Trace("straight", (0.0, HOUR), rates))
+    figures = policy.decide(seen).figures
+    assert figures["target_rate"]["parse"] >= more * seen.latest.offered_rate
+    if more == 1.0:
+        assert figures["target_rate"]["parse"] == pytest.approx(seen.latest.offered_rate, rel=0.02)
 
 
 def test_a_missed_target_is_never_steady() -> None:

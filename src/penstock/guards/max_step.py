@@ -12,6 +12,9 @@ from penstock.model import Decision, InvalidValueError, Observation, ReasonCode
 from penstock.model.errors import check_number
 from penstock.model.options import option
 
+FIRST_DECISIONS = 10
+"""Where nothing was changed for longer, the plan was about right: what asks for far more may be an outlier."""
+
 ROUNDING = 1e-9
 """100 * 0.07 is a little more than 7 in binary, and must not be rounded up to 8."""
 
@@ -21,16 +24,22 @@ class MaxStep(Guard):
     """Limits how far an operator, or the number of executors, moves in one decision.
 
     Growth is given more room than shrinking: falling behind is costly immediately, being over-provisioned costs little.
-    One instance more or less is always allowed, or small operators could never move.
+    One instance more or less is always allowed, or small operators could never move. A job that has just begun and
+    misses its targets has most room: nobody has sized it yet, and where a change silences a job, three small steps in
+    the place of a large one are three silences.
     """
 
     name: ClassVar[str] = "max_step"
 
     up_factor: float = option(4.0, "at most this many times the present parallelism", "ratio")
+    first_factor: float = option(
+        16.0, "the same for the first change of a job that misses its targets from the start", "ratio"
+    )
     down_factor: float = option(0.5, "no lower than this share of the present parallelism", "ratio")
 
     def __post_init__(self) -> None:
         check_number("up_factor", self.up_factor, 1.0)
+        check_number("first_factor", self.first_factor, 1.0)
         check_number("down_factor", self.down_factor)
         if self.down_factor > 1:
             raise InvalidValueError("down_factor", f"must be at most 1, not {self.down_factor!r}")
@@ -38,15 +47,22 @@ class MaxStep(Guard):
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         if rolled_back(decision):
             return decision
-        plan = resized(decision.plan, lambda part, k: self._reachable(size(observation.plan, part), k))
+        factor = max(self.up_factor, self.first_factor) if _was_never_sized(observation) else self.up_factor
+        plan = resized(decision.plan, lambda part, k: self._reachable(size(observation.plan, part), k, factor))
         if plan == decision.plan:
             return decision
         text = f"one step leads from {observation.plan} to {differences(decision.plan, plan)}"
         return decision.vetted(self.name, ReasonCode.MAX_STEP, text, plan)
 
-    def _reachable(self, present: int | None, asked: int) -> int:
+    def _reachable(self, present: int | None, asked: int, factor: float) -> int:
         if present is None:
             return asked
-        most = max(present + 1, math.floor(present * self.up_factor + ROUNDING))
+        most = max(present + 1, math.floor(present * factor + ROUNDING))
         least = min(present - 1, math.ceil(present * self.down_factor - ROUNDING))
         return min(max(asked, least), most)
+
+
+def _was_never_sized(observation: Observation) -> bool:
+    """Whether this is among the first decisions of a job that misses its targets, and whose plan was never changed."""
+    young = len(observation.history) < FIRST_DECISIONS and observation.last_change is None
+    return young and bool(observation.slo.violations(observation.latest))

@@ -16,20 +16,28 @@ or less of what it needs."""
 
 
 def sized_by_headroom(
-    observation: Observation, headroom: float, why: str, may_shrink: bool, unsettled: bool, catch_up_seconds: float
+    observation: Observation,
+    headroom: float,
+    why: str,
+    *,
+    may_shrink: bool,
+    unsettled: bool,
+    catch_up_seconds: float,
+    growth: float,
 ) -> Decision:
     """
     headroom          how busy instances may be
     may_shrink        whether enough was seen of the load to believe that it needs less
     unsettled         whether there was a change so short a while ago that what waits may be its doing
     catch_up_seconds  within which what waits shall be worked off
+    growth            how many times the present load is likely to come soon
     """
     topology, rates, latest = observation.topology, true_rates(observation), observation.latest
     load = arriving(topology, rates, input_rates(observation))
-    backlog = latest.backlog or 0.0
+    backlog, more = latest.backlog or 0.0, growth
     if backlog > observation.slo.tolerated_lag_seconds * latest.offered_rate > 0:
-        more = 1.0 + backlog / catch_up_seconds / latest.offered_rate
-        load = {name: more * each for name, each in load.items()}
+        more = max(growth, 1.0 + backlog / catch_up_seconds / latest.offered_rate)
+    load = {name: more * each for name, each in load.items()}
     needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * headroom)) for n in topology.names}
     present = {name: observation.plan[name] for name in needed}
     if topology.may_chain:

@@ -211,10 +211,13 @@ class Predictive(Policy):
         rate, model = observation.latest.offered_rate, self.model
         outlook = self._outlook(rate, self.change_cost.silence(observation.topology))
         if model is None or not model.knows(observation.topology) or model.windows < LEARNING:
-            return self._relieved(observation, self._by_headroom(observation, "the job is not known yet", False))
+            return self._relieved(
+                observation, self._by_headroom(observation, "the job is not known yet", may_shrink=False)
+            )
         if not self.trust.relied_on:
             text = f"the model was wrong for {self.trust.wrong} windows" if self.trust.wrong else "the model was wrong"
-            return self._relieved(observation, self._by_headroom(observation, text))
+            sized = self._by_headroom(observation, text, likely=float(outlook.rates[SOON, LIKELY]))
+            return self._relieved(observation, sized)
         if outlook.rates.max() <= 0:
             return self._by_headroom(observation, "there is no input")
         return self._relieved(observation, self._by_plan(observation, model, outlook))
@@ -317,10 +320,17 @@ class Predictive(Policy):
         why = f"{felt}: {why}"
         return Decision.move(observation.plan, target, why, figures=figures, holds_up_to=decision.holds_up_to)
 
-    def _by_headroom(self, observation: Observation, why: str, may_shrink: bool = True) -> Decision:
-        unsettled, catch_up = self._unsettled(observation), CATCH_UP_SECONDS / self.compress
-        decision = sized_by_headroom(observation, self.headroom, why, may_shrink, unsettled, catch_up)
-        carries = observation.latest.offered_rate / self.headroom
+    def _by_headroom(
+        self, observation: Observation, why: str, likely: float = 0.0, may_shrink: bool = True
+    ) -> Decision:
+        """likely: the rate that is likely to come soon, if it is known."""
+        rate = observation.latest.offered_rate
+        growth = max(1.0, likely / rate) if rate > 0 else 1.0
+        decision = sized_by_headroom(
+            observation, self.headroom, why, may_shrink=may_shrink, unsettled=self._unsettled(observation),
+            catch_up_seconds=CATCH_UP_SECONDS / self.compress, growth=growth,
+        )  # fmt: skip
+        carries = growth * rate / self.headroom
         return replace(decision, holds_up_to=_holds_up_to(observation, carries))
 
     # Remember --------------------------------------------------------------------------------------------------------
