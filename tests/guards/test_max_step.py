@@ -5,7 +5,19 @@ from collections.abc import Callable
 import pytest
 
 from penstock.guards.max_step import MaxStep
-from penstock.model import Cycle, Decision, InvalidValueError, Observation, Plan, Reason, ReasonCode, Sample, Verdict
+from penstock.model import (
+    Cycle,
+    Decision,
+    InvalidValueError,
+    Observation,
+    Operator,
+    Plan,
+    Reason,
+    ReasonCode,
+    Sample,
+    Topology,
+    Verdict,
+)
 
 Decide = Callable[..., Decision]
 Observe = Callable[..., Observation]
@@ -51,6 +63,18 @@ def test_executors_are_limited_like_operators_and_the_verdict_says_how(decide: D
 def test_the_first_executors_are_asked_for_freely(decide: Decide, observe: Observe) -> None:
     decision = decide(Plan({"a": 2}, executors=50))
     assert MaxStep().vet(decision, observe({"a": 2})) is decision
+
+
+def test_operators_that_are_to_share_their_instances_come_to_one_number(decide: Decide, observe: Observe) -> None:
+    line = Topology.chain("a", Operator("b", chained=True), Operator("c", chained=True))
+
+    def granted(topology: Topology, a: int, others: int) -> tuple[int, ...]:
+        observation = observe({"a": 1, "b": 2, "c": 2}, topology)
+        vetted = MaxStep(up_factor=2.0).vet(decide({"a": a, "b": others, "c": others}), observation)
+        return tuple(vetted.plan.parallelism.values())
+
+    assert granted(line, 5, 5) == (4, 4, 4)
+    assert granted(line, 5, 6) == granted(line.apart, 5, 5) == (2, 4, 4)
 
 
 def test_a_job_that_misses_its_targets_from_the_start_is_sized_in_one_step(

@@ -116,3 +116,12 @@ def test_a_cut_plan_uses_the_whole_quota_and_no_other_cut_leaves_the_poorest_mor
 def test_a_quota_is_a_whole_number_of_at_least_one(slots: int) -> None:
     with pytest.raises(InvalidValueError, match="slots must be a whole number of at least 1"):
         Quota(slots=slots)
+
+
+def test_operators_that_are_to_share_their_instances_are_cut_as_one(decide: Decide, observe: Observe) -> None:
+    line = Topology.chain(Operator("a", readers=1), Operator("b", chained=True), Operator("c", chained=True))
+    observation = observe({"a": 1, "b": 2, "c": 2}, line)
+    vetted = Quota(slots=5).vet(decide({"a": 9, "b": 9, "c": 9}), observation)
+    assert vetted.plan == Plan({"a": 4, "b": 4, "c": 4})  # one slot reads
+    parted = Quota(slots=7).vet(decide({"a": 9, "b": 3, "c": 3}), observation)
+    assert parted.plan == Plan({"a": 4, "b": 2, "c": 2})

@@ -13,8 +13,9 @@ def cut_to(slots: int, asked: Plan, needed: Plan, topology: Topology, execution:
     """The plan that is left of `asked` if it may take so many slots, by the engine's own count.
 
     Every operator is left at least the same share of what is `needed`, the largest that fits (never below its min,
-    never above what was asked); instances left over go one by one to the operator with the smallest share. Tied
-    operators are cut as one. Where even the minima take more slots, they are the plan.
+    never above what was asked); instances left over go one by one to the operator with the smallest share. Operators
+    that are tied, or are to share their instances, are cut as one. Where even the minima take more slots, they are the
+    plan.
 
     >>> from penstock.model import Operator
     >>> job, asked = Topology((Operator("split"), Operator("count"))), Plan({"split": 2, "count": 8})
@@ -33,23 +34,23 @@ def cut_to(slots: int, asked: Plan, needed: Plan, topology: Topology, execution:
 
 def _shared_out(slots: int, asked: Plan, needed: Plan, topology: Topology) -> dict[str, int]:
     """Parallelism for each operator, at the largest common share of `needed` that the slots allow."""
-    tied = groups(topology)
-    need = {group: needed[group.names[0]] for group in tied}
-    most = {group: asked[group.names[0]] for group in tied}
+    together = groups(topology, needed)
+    need = {group: needed[group.names[0]] for group in together}
+    most = {group: min(asked[name] for name in group.names) for group in together}
     whole = max(need.values())  # a share is level / whole: fine enough that a level adds at most one to any group
 
     def at(level: int) -> dict[Group, int]:
-        return {g: min(max(_rounded_up(need[g] * level, whole), g.least), most[g]) for g in tied}
+        return {g: min(max(_rounded_up(need[g] * level, whole), g.least), most[g]) for g in together}
 
-    highest = max(_rounded_up(most[group] * whole, need[group]) for group in tied)
+    highest = max(_rounded_up(most[group] * whole, need[group]) for group in together)
     level = bisect_right(range(highest + 1), slots, key=lambda level: _cost(at(level))) - 1
     granted = at(max(level, 0))
     spare = slots - _cost(granted)
     # Less than one level is left to hand out, so this ends after one instance for each group.
-    while fitting := [group for group in tied if granted[group] < most[group] and len(group.names) <= spare]:
+    while fitting := [group for group in together if granted[group] < most[group] and group.chains <= spare]:
         poorest = min(fitting, key=lambda group: granted[group] / need[group])
         granted[poorest] += 1
-        spare -= len(poorest.names)
+        spare -= poorest.chains
     return {name: k for group, k in granted.items() for name in group.names}
 
 
@@ -58,4 +59,4 @@ def _rounded_up(dividend: int, divisor: int) -> int:
 
 
 def _cost(parallelism: Mapping[Group, int]) -> int:
-    return sum(k * len(group.names) for group, k in parallelism.items())
+    return sum(k * group.chains for group, k in parallelism.items())

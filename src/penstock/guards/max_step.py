@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from penstock.guards import Guard
-from penstock.guards._plans import differences, resized, rolled_back, size
+from penstock.guards._limits import groups
+from penstock.guards._plans import Part, differences, resized, rolled_back, size
 from penstock.model import Decision, InvalidValueError, Observation, ReasonCode
 from penstock.model.errors import check_number
 from penstock.model.options import option
@@ -26,7 +28,7 @@ class MaxStep(Guard):
     Growth is given more room than shrinking: falling behind is costly immediately, being over-provisioned costs little.
     One instance more or less is always allowed, or small operators could never move. A job that has just begun and
     misses its targets has most room: nobody has sized it yet, and where a change silences a job, three small steps in
-    the place of a large one are three silences.
+    the place of a large one are three silences. Operators that are to share their instances move as one.
     """
 
     name: ClassVar[str] = "max_step"
@@ -48,17 +50,27 @@ class MaxStep(Guard):
         if rolled_back(decision):
             return decision
         factor = max(self.up_factor, self.first_factor) if _was_never_sized(observation) else self.up_factor
-        plan = resized(decision.plan, lambda part, k: self._reachable(size(observation.plan, part), k, factor))
+        together: dict[Part, tuple[Part, ...]] = {
+            name: group.names for group in groups(observation.topology, decision.plan) for name in group.names
+        }
+
+        def reachable(part: Part, asked: int) -> int:
+            present = [size(observation.plan, each) for each in together.get(part, (part,))]
+            return self._reachable([each for each in present if each is not None], asked, factor)
+
+        plan = resized(decision.plan, reachable)
         if plan == decision.plan:
             return decision
         text = f"one step leads from {observation.plan} to {differences(decision.plan, plan)}"
         return decision.vetted(self.name, ReasonCode.MAX_STEP, text, plan)
 
-    def _reachable(self, present: int | None, asked: int, factor: float) -> int:
-        if present is None:
+    def _reachable(self, present: Sequence[int], asked: int, factor: float) -> int:
+        """As near to what is asked as one step leads from any of these: operators that are to share their instances
+        come to one number."""
+        if not present:
             return asked
-        most = max(present + 1, math.floor(present * factor + ROUNDING))
-        least = min(present - 1, math.ceil(present * self.down_factor - ROUNDING))
+        most = max(max(k + 1, math.floor(k * factor + ROUNDING)) for k in present)
+        least = min(min(k - 1, math.ceil(k * self.down_factor - ROUNDING)) for k in present)
         return min(max(asked, least), most)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -62,6 +63,21 @@ def test_a_plan_that_is_cut_may_share_fewer_slots_than_the_one_that_was_asked() 
     decision = shared.vet(Decision.move(now, asked, "it must be"), seen)
     assert shared.slots_needed(decision.plan) <= most
     assert decision.plan["split"] > 1
+
+
+def test_a_plan_is_not_given_up_for_what_is_left_of_one_that_does_not_fit() -> None:
+    """Nine of both share their slots; apart, as they are wanted, six of each would be left."""
+    shared = ExecutorLimit(
+        RecordedSlots(3), lambda plan: plan["split"] + (plan["count"] != plan["split"]) * plan["count"]
+    )
+    now = Plan({"split": 9, "count": 9}, executors=3)
+    seen = Observation(t=0.0, topology=JOB, slo=Slo(), plan=now, samples=(), execution=Execution.CONCURRENT)
+    decision = shared.vet(Decision.move(now, Plan({"split": 10, "count": 9}), "it must be"), seen)
+    assert decision.plan == now
+    assert "split 9 instead of 10" in decision.verdicts[0].reason.text
+    smaller = replace(seen, plan=Plan({"split": 2, "count": 2}, executors=1))
+    grown = shared.vet(Decision.move(smaller.plan, Plan({"split": 10, "count": 9}), "it must be"), smaller)
+    assert grown.plan.parallelism == {"split": 6, "count": 6}
 
 
 def test_operators_that_share_their_slots_are_each_as_wide_as_these_allow() -> None:

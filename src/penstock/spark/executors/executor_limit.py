@@ -20,7 +20,7 @@ from penstock.spark.executors.slots import SlotSupplier
 @dataclass(frozen=True)
 class ExecutorLimit(Guard):
     """Gives a plan the executors that it needs, and state all their slots. One that needs more than the most is cut as
-    a quota cuts it.
+    a quota cuts it; where the plan in force leaves every operator as much of what was wanted, it stays.
 
     slots         where the job gets its slots from
     slots_needed  what the engine needs for a plan: readers and shuffles take slots too, and instances may share one
@@ -47,6 +47,9 @@ class ExecutorLimit(Guard):
         while self.slots_needed(cut) > most and room > 0:  # what was cut may share fewer slots than what was asked
             room -= 1
             cut = cut_to(room, asked, decision.wanted, topology, execution)
+        present = asked.changed({name: observation.plan[name] for name in topology.names})
+        if self.slots_needed(present) <= most and _share(present, decision.wanted) >= _share(cut, decision.wanted):
+            cut = present  # a change to less, where more was wanted
         plan = self._with_executors(self.filled(cut, topology))
         if plan.parallelism == asked.parallelism:
             return replace(decision, plan=plan)
@@ -66,6 +69,11 @@ class ExecutorLimit(Guard):
     def _with_executors(self, plan: Plan) -> Plan:
         executors = self.slots.executors_for(self.slots_needed(plan))
         return plan if plan.executors == executors else replace(plan, executors=executors)
+
+
+def _share(plan: Plan, wanted: Plan) -> float:
+    """The smallest part of what was wanted that a plan leaves an operator."""
+    return min(plan[name] / k for name, k in wanted.parallelism.items())
 
 
 def _instances(asked: Plan, granted: Plan) -> str:
