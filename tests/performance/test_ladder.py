@@ -90,6 +90,19 @@ def test_an_operator_at_its_most_ends_the_ladder() -> None:
     assert rungs[-1].limit < 30
 
 
+@pytest.mark.parametrize("rate", [396.0, 500.0])
+def test_others_do_not_grow_for_a_rate_that_an_operator_at_its_most_cannot_carry(rate: float) -> None:
+    """At 396 records/s the four instances of op0 are 99 % busy, at 500 overloaded; op1 can do nothing about that."""
+    stations = Stations(
+        Topology.chain(Operator("op0", max=4), Operator("op1", max=100)),
+        {"op0": station(0.01, burstiness=5.0), "op1": station(0.01, burstiness=5.0)},
+        budget=0.1,
+    )
+    plan = stations.ladder([rate])[0].parallelism
+    assert plan["op0"] == 4
+    assert plan["op1"] <= 10
+
+
 def test_operators_of_one_tie_have_one_number() -> None:
     topology = Topology((Operator("join", tie="state"), Operator("count", tie="state")), (("join", "count"),))
     stations = Stations(topology, {"join": station(0.001), "count": station(0.1)}, budget=0.5)

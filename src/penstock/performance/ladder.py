@@ -25,6 +25,9 @@ HALVINGS = 9
 """The limit of a plan is found to within two thousandths of its capacity."""
 
 
+LEAST_GAIN = 1e-3
+"""The part of the budget that one more instance has to save to be worth a slot."""
+
 EXACT = 64
 """Up to so many instances the wait is that of Erlang; beyond, that of Sakasegawa (1977), which takes no k steps."""
 
@@ -161,8 +164,10 @@ class Stations:
         sojourns = {name: self.sojourn(name, k, rate) for name, k in grown.items()}
         gains = [(-gain, name) for name in grown if (gain := self._gain(name, grown[name], sojourns[name], rate)) > 0]
         heapq.heapify(gains)
-        while gains and self._heaviest(sojourns) > self.budget:
-            _, name = heapq.heappop(gains)
+        while gains and (heaviest := self._heaviest(sojourns)) > self.budget:
+            gain, name = heapq.heappop(gains)
+            if -gain < (math.inf if math.isinf(heaviest) else LEAST_GAIN * self.budget):
+                break  # no plan carries this rate, or hardly: instances elsewhere would be for next to nothing
             if not self._chain and self._heaviest({**sojourns, name: 0.0}) >= self._heaviest(sojourns):
                 continue  # the heaviest path does not lead through it
             grown[name] += 1
