@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass
 
 from penstock.model import Plan, Topology
@@ -29,27 +29,25 @@ def groups(topology: Topology, plan: Plan | None = None) -> tuple[Group, ...]:
     >>> [group.names for group in groups(line, Plan({"read": 2, "parse": 2, "count": 2}))]
     [('read', 'parse'), ('count',)]
     """
-    together = {name: {name} for name in topology.names}
-    ties = dict.fromkeys(operator.tie for operator in topology.operators if operator.tie is not None)
-    tied = [tuple(each.name for each in topology.operators if each.tie == tie) for tie in ties]
-    for names in (*tied, *(() if plan is None else topology.chains(plan.parallelism))):
-        joined = set().union(*(together[name] for name in names))
+    ties: dict[str, list[str]] = {}
+    for operator in topology.operators:
+        if operator.tie is not None:
+            ties.setdefault(operator.tie, []).append(operator.name)
+    together = {name: [name] for name in topology.names}
+    for names in (*ties.values(), *(() if plan is None else topology.chains(plan.parallelism))):
+        parts = {id(together[name]): together[name] for name in names}
+        joined = [each for members in parts.values() for each in members]
         together.update(dict.fromkeys(joined, joined))
-    found = dict.fromkeys(tuple(each for each in topology.names if each in together[name]) for name in topology.names)
-    return tuple(_group(topology, names) for names in found)
+    found = list({id(members): members for members in together.values()}.values())
+    number = {name: n for n, members in enumerate(found, 1) for name in members}
+    chains = Counter(number[chain[0]] for chain in topology.chains(number))  # only those within a group: none is alike
+    return tuple(_group(topology, tuple(members), chains[n]) for n, members in enumerate(found, 1))
 
 
-def _group(topology: Topology, names: tuple[str, ...]) -> Group:
+def _group(topology: Topology, names: tuple[str, ...], chains: int) -> Group:
     least = max(topology[name].min for name in names)
     # The minimum wins over the source's partitions.
-    most = max(least, min(topology.ceiling(name) for name in names))
-    return Group(names, least, most, _chains_of(names, topology))
-
-
-def _chains_of(names: Iterable[str], topology: Topology) -> int:
-    """How many chains operators are that have one parallelism, which no other operator has."""
-    alike = set(names)
-    return sum(chain[0] in alike for chain in topology.chains({name: 1 + (name in alike) for name in topology.names}))
+    return Group(names, least, max(least, min(topology.ceiling(name) for name in names)), chains)
 
 
 def inside(plan: Plan, topology: Topology) -> Plan:
