@@ -1,6 +1,7 @@
 """Our policy on real load curves: a day of each file of the folder that the environment variable PENSTOCK_TRACES names.
 
-Under jobs whose changes cost little and much; all guards on, a decision every 60 s, one seed.
+Under the jobs of `predictive`; all guards on, a decision every 60 s, one seed. A file of less than a day has means of
+its own: in an hour a job that has to be sized first is outside its targets for a larger part of the time.
 `predictive_later_days` takes other days of the same files, `predictive_conditions` random arrivals and executors.
 """
 
@@ -10,11 +11,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.predictive import JOBS
 from benchmarks.yardstick import Bar, Case, Mean, Run, rows_of
 from penstock.load.trace import Trace, read_trace
 
 DAY = 86_400.0
-JOBS = ("clicks", "wordcount", "yahoo_open_store")
 
 
 def files() -> list[Trace]:
@@ -25,4 +26,7 @@ def files() -> list[Trace]:
 
 
 def rows() -> Iterator[Run | Mean | Bar]:
-    yield from rows_of([Case(job, curve.first(DAY)) for job in JOBS for curve in files()])
+    days = [curve.first(DAY) for curve in files() if curve.seconds >= DAY]
+    shorter = [curve for curve in files() if curve.seconds < DAY]
+    yield from rows_of([Case(job, day) for job in JOBS for day in days], "days")
+    yield from rows_of([Case(job, curve) for job in JOBS for curve in shorter], "less than a day")

@@ -114,8 +114,11 @@ def _simulation(job: Workload, policy: str) -> Simulation:
     return Simulation(job, policy=name, policy_options=given)
 
 
-def rows_of(cases: Sequence[Case]) -> Iterator[Run | Mean | Bar]:
-    """Every run, then the means over all of them, then the bars, for each kind of conditions by itself."""
+def rows_of(cases: Sequence[Case], which: str = "") -> Iterator[Run | Mean | Bar]:
+    """Every run, then the means over all of them, then the bars, for each kind of conditions by itself.
+
+    `which` says which cases these are, where there are others that have means of their own.
+    """
     runs: list[Run] = []
     with ProcessPoolExecutor(PROCESSES) as pool:
         for found in pool.map(compare, cases):
@@ -124,14 +127,15 @@ def rows_of(cases: Sequence[Case]) -> Iterator[Run | Mean | Bar]:
     for conditions in dict.fromkeys(case.conditions for case in cases):
         alike = [each for each in runs if each.conditions == conditions]
         policies = dict.fromkeys(each.policy for each in alike)
-        means = {policy: mean([each for each in alike if each.policy == policy]) for policy in policies}
+        named = f"{conditions}, {which}" if which else conditions
+        means = {policy: mean(named, [each for each in alike if each.policy == policy]) for policy in policies}
         yield from means.values()
-        yield from bars(conditions, means, alike)
+        yield from bars(named, means, alike)
 
 
-def mean(runs: Sequence[Run]) -> Mean:
+def mean(conditions: str, runs: Sequence[Run]) -> Mean:
     return Mean(
-        runs[0].conditions,
+        conditions,
         runs[0].policy,
         fmean(each.violations_percent for each in runs),
         max(each.violations_percent for each in runs),

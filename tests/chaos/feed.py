@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
 
 from patience import wait_for
@@ -103,11 +103,15 @@ class Feed:
         key, partition = (0, 0) if hot else (number % KEYS, number % self.partitions)
         self.keys[key] += 1
         times: dict[str, Any] = {} if self.stamp is None else {"timestamp": self.stamp()}
-        try:
-            self._produce(number, key, partition, times)
-        except BufferError:  # the broker has been away for long
-            self._producer.poll(PAUSE_SECONDS)
-            self._produce(number, key, partition, times)
+        while True:
+            try:
+                return self._produce(number, key, partition, times)
+            except BufferError:  # the broker has been away for long
+                self._producer.poll(PAUSE_SECONDS)
+            except KafkaException as problem:
+                if problem.args[0].code() != KafkaError._UNKNOWN_PARTITION:
+                    raise
+                self._producer.list_topics(self._topic, ADMIN_SECONDS)  # it was added, and the producer has not heard
 
     def _produce(self, number: int, key: int, partition: int, times: dict[str, Any]) -> None:
         def delivered(error: object, message: Any) -> None:

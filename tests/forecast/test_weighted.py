@@ -160,3 +160,12 @@ def test_the_first_window_of_a_load_is_no_ground_for_a_prediction() -> None:
         forecaster.learn(10.0 * step, 200.0 if step == 0 else 1000.0 * draw.uniform(0.7, 1.3))
     assert forecaster.peaks(300, (0.995,))[0] < 2 * 1000
     assert forecaster.peaks(900, (0.995,))[0] < 2 * 1000
+
+
+def test_who_sees_a_surge_a_minute_ahead_is_believed_before_longer_horizons_have_passed() -> None:
+    """Nothing that was said for ten minutes ahead since the surge began is due yet: by that, all are alike."""
+    forecaster = Weighted()
+    for minute in range(65):
+        forecaster.learn(60.0 * minute, 1000.0 + 100 * max(0, minute - 60))
+    weights = forecaster.weights(600)
+    assert weights["trend"] > 1.1 * weights["last"]

@@ -72,11 +72,13 @@ def _between(pipeline: MakesPipeline, source: Source, sink_of: Callable[[str], S
 
 
 @contextmanager
-def opened(engine: str, cluster: bool = False, slots_each: int = EXECUTOR_SLOTS) -> Iterator[LocalPlace]:
+def opened(
+    engine: str, cluster: bool = False, slots_each: int = EXECUTOR_SLOTS, most_executors: int = CLUSTER_EXECUTORS
+) -> Iterator[LocalPlace]:
     """Start what the engine needs, with executors that come and go on a `cluster`, and stop it at the end of the
     block. An executor has `slots_each`."""
     with ExitStack() as stack:
-        realtime, executors = engine == "realtime", CLUSTER_EXECUTORS if cluster else None
+        realtime, executors = engine == "realtime", most_executors if cluster else None
         jars = connector_jars() if realtime else ()
         if executors is None:
             # A plan that is handed over has its slots twice for a moment: the largest that fits leaves as many free.
