@@ -93,6 +93,10 @@ FOUND_OUT_SECONDS = 60.0
 CHANGE_SECONDS = 30.0
 """Seconds of the whole job that a change costs beside its silence: caches, connections, someone who reads of it."""
 
+WORTH_CHANGING = 0.01
+"""Another plan must save at least this part of the core-seconds of staying: less is within what model and forecast do
+not know, and plans that are as good as each other would take turns."""
+
 SHOWN = 0.05
 """The standard error of what a plan carries that has just been seen to carry it, as a share."""
 
@@ -226,6 +230,8 @@ class Predictive(Policy):
         options, terms = self._weigh(observation, model, outlook)
         stay = options[-1]
         best = min(options, key=lambda each: each.cost)
+        if stay.cost - best.cost < WORTH_CHANGING * stay.core_seconds:
+            best = stay
         figures = forecast_figures(self.forecast)
         highest = figures["forecast"]["300"]["0.99"]
         sooner = model.sooner(best.rung.parallelism, observation.topology) if isinstance(model, JobModel) else None
