@@ -7,6 +7,7 @@ import pytest
 
 from penstock.control.think import as_learner, forecast, think
 from penstock.guards import Guard
+from penstock.guards.quota import Quota
 from penstock.model import (
     Decision,
     Expected,
@@ -201,3 +202,24 @@ def test_a_forecaster_learns_the_rates_at_the_ends_of_their_windows() -> None:
 
 def test_a_forecaster_that_knows_nothing_yet_forecasts_nothing() -> None:
     assert forecast(Repeats(), [], 60) is None
+
+
+@dataclass
+class Looks(Policy):
+    """Holds, and keeps what it saw."""
+
+    name: ClassVar[str] = "looks"
+    seen: list[Observation] = field(default_factory=list)
+
+    def decide(self, observation: Observation) -> Decision:
+        self.seen.append(observation)
+        return Decision.hold(observation.plan, ReasonCode.STEADY, "it looks")
+
+
+@pytest.mark.parametrize(
+    ("guards", "most"), [((), None), ((Quota(),), None), ((Quota(slots=9), Quota(), Quota(slots=7)), 7)]
+)
+def test_a_policy_knows_the_most_slots_that_the_guards_let_it_take(guards: tuple[Guard, ...], most: int | None) -> None:
+    policy = Looks()
+    think(policy, guards, observation(), fresh=1)
+    assert [each.most_slots for each in policy.seen] == [most]

@@ -25,6 +25,8 @@ from penstock.policies import Learner, Policy
 
 def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fresh: int) -> Decision:
     """The vetted decision for an observation whose last `fresh` samples are new."""
+    limits = [most for guard in guards if (most := guard.most_slots(observation)) is not None]
+    observation = replace(observation, most_slots=min(limits, default=None))
     learner = as_learner(policy)
     try:
         if learner is not None:

@@ -24,6 +24,10 @@ class Guard(Protocol):
     def memory_seconds(self) -> float:
         return 0.0
 
+    def most_slots(self, observation: Observation) -> int | None:
+        """The most slots that it lets a plan take, whatever the decision; None: it has no such limit."""
+        return None
+
     def vet(self, decision: Decision, observation: Observation) -> Decision: ...
 
 

@@ -32,6 +32,9 @@ class Quota(Guard):
         if self.slots is not None:
             check_whole("slots", self.slots, 1)
 
+    def most_slots(self, observation: Observation) -> int | None:
+        return self.slots
+
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         topology, execution = observation.topology, observation.execution
         if self.slots is None or execution.slots(inside(decision.plan, topology), topology) <= self.slots:

@@ -74,7 +74,8 @@ class Observation:
     """The world at time `t` (seconds on the loop's clock).
 
     `samples` (oldest first, warm-up windows left out) and `history` (the cycles before this one, oldest
-    first) are bounded windows: the store has the rest. `workers` is empty where the cluster does not say.
+    first) are bounded windows: the store has the rest. `workers` is empty where the cluster does not say. `most_slots`
+    is what the guards let a plan take, None where they set no limit: a plan that needs more will be cut.
     """
 
     t: float
@@ -86,6 +87,7 @@ class Observation:
     execution: Execution = Execution.CONCURRENT
     forecast: Forecast | None = None
     workers: tuple[Worker, ...] = ()
+    most_slots: int | None = None
 
     @property
     def latest(self) -> Sample:

@@ -267,9 +267,10 @@ class Predictive(Policy):
         ladder = model.ladder(rates, topology, slo)
         if ladder and ladder[-1].surely(errors) < least < math.inf:  # a larger one may do so
             ladder = model.ladder([*rates, least * math.exp(1.1 * errors * ladder[-1].error)], topology, slo)
+        most = math.inf if observation.most_slots is None else observation.most_slots
         rungs = [
             each for each in ladder
-            if each.parallelism != current.parallelism
+            if each.parallelism != current.parallelism and each.slots <= max(most, current.slots)
             and (each.slots >= current.slots or each.surely(errors) >= least)
         ]  # fmt: skip
         rungs.append(current)

@@ -52,6 +52,14 @@ def test_a_plan_that_needs_more_is_cut_and_that_is_said() -> None:
     )
 
 
+@pytest.mark.parametrize(("execution", "most"), [(Execution.CONCURRENT, 9), (Execution.SEQUENTIAL, 9)])
+def test_it_says_how_many_slots_a_plan_may_take_beside_readers_and_shuffles(execution: Execution, most: int) -> None:
+    seen = Observation(t=0.0, topology=JOB, slo=Slo(), plan=Plan.smallest(JOB), samples=(), execution=execution)
+    assert limit(execution).most_slots(seen) == most
+    assert not vetted(Plan({"split": most - 1, "count": 1}), execution).verdicts
+    assert vetted(Plan({"split": most + 1, "count": most + 1}), execution).verdicts
+
+
 def test_a_plan_that_is_cut_may_share_fewer_slots_than_the_one_that_was_asked() -> None:
     """As many of both take the slots of one: cut to 12 and 11 they would take 23."""
     most, asked = 12, Plan({"split": 16, "count": 16})

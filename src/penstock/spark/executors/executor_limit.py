@@ -31,6 +31,12 @@ class ExecutorLimit(Guard):
 
     name: ClassVar[str] = "executors"
 
+    def most_slots(self, observation: Observation) -> int | None:
+        """Those of the most executors, without what readers and shuffles of the plan in force take beside it."""
+        present, topology = observation.plan, observation.topology
+        others = self.slots_needed(present) - observation.execution.slots(present, topology)
+        return self.slots.most_slots() - others
+
     def vet(self, decision: Decision, observation: Observation) -> Decision:
         asked, topology, most = decision.plan, observation.topology, self.slots.most_slots()
         needed = self.slots_needed(asked)
