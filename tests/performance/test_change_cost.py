@@ -102,14 +102,16 @@ def test_a_change_is_looked_at_once() -> None:
 
 def test_how_long_a_larger_plan_waits_for_its_executors_is_learnt_from_each_growth_once() -> None:
     cost, seen = ChangeCost(), after_a_change(windows_after(4.0), before_ms=5000.0, took=9.0)
-    assert cost.arrival == 0.0
+    with_executors = replace(seen.plan, executors=2)
+    assert cost.arrival(seen.plan) == 0.0
+    assert cost.arrival(with_executors) == 10.0  # nominal
     for _ in range(2):
         cost.learn(seen, Known())
-        assert cost.arrival == 9.0
+        assert cost.arrival(with_executors) == 9.0
     [change, later] = seen.history
     smaller = replace(change, t=130.0, before=Plan({"count": 8}), change_seconds=1.0)
     cost.learn(replace(seen, history=(smaller, later)), Known())
-    assert cost.arrival == 9.0
+    assert cost.arrival(with_executors) == 9.0
 
 
 def test_a_job_that_missed_its_targets_before_shows_nothing() -> None:
@@ -199,4 +201,4 @@ def test_a_window_that_does_not_say_leaves_the_bytes_as_they_were() -> None:
 def test_the_time_in_which_state_moves_is_not_taken_for_waiting_for_executors() -> None:
     cost, seen = ChangeCost(), with_state(0.0, 4.0, took=9.0)
     cost.learn(seen, Known())
-    assert cost.arrival == pytest.approx(9.0 - FIXED_SECONDS)
+    assert cost.arrival(seen.plan) == pytest.approx(9.0 - FIXED_SECONDS)

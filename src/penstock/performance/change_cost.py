@@ -20,13 +20,17 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Protocol
 
-from penstock.model import Actuation, Cycle, Observation, Sample, Slo, Topology
+from penstock.model import Actuation, Cycle, Observation, Plan, Sample, Slo, Topology
 from penstock.performance.rungs import Rung
 from penstock.performance.state_price import StatePrice
 
 NOMINAL_SECONDS = {Actuation.LIVE: 0.0, Actuation.RESTART: 1.5, Actuation.STATE_REPARTITION: 3.0}
 """Before a change was measured: a little more than a small job on Spark showed for each kind. How much state there is
 was not measured where the last of them counts."""
+
+NOMINAL_ARRIVAL = 10.0
+"""Seconds until an executor serves, before one was waited for: a little more than a JVM takes to start beside others on
+a small machine, and less than many clusters take to find a place for it."""
 
 PACE = 0.4
 """How much of a newly measured silence is believed."""
@@ -51,7 +55,7 @@ class ChangeCost:
 
     def __init__(self) -> None:
         self.measured: float | None = None
-        self.arrival = 0.0  # seconds from the decision for a larger plan until it is in force
+        self.waited: float | None = None  # seconds from the decision for a larger plan until it was in force
         self.changes = 0
         self.judged = -1.0  # when the newest change was made that has been looked at
         self.timed = -1.0  # the same for its arrival
@@ -65,6 +69,13 @@ class ChangeCost:
         if self.measured is not None:
             return self.measured
         return max(NOMINAL_SECONDS[operator.actuation] for operator in topology.operators)
+
+    def arrival(self, plan: Plan) -> float:
+        """Seconds from the decision for a larger plan until it is in force, as measured, or nominal before that where
+        there are executors to wait for."""
+        if self.waited is not None:
+            return self.waited
+        return 0.0 if plan.executors is None else NOMINAL_ARRIVAL
 
     def learn(self, observation: Observation, model: Model) -> None:
         """Look at the newest change, once the latency after it is as usual again: all that waited has gone then."""
@@ -111,11 +122,11 @@ class ChangeCost:
         if larger and change.change_seconds:
             moving = 0.0 if self.state_bytes is None else self.silence(topology)
             waited = max(0.0, change.change_seconds - moving)
-            self.arrival += (PACE if self.arrival else 1.0) * (waited - self.arrival)
+            self.waited = waited if self.waited is None else self.waited + PACE * (waited - self.waited)
 
     def state(self) -> dict[str, Any]:
         return {
-            "measured": self.measured, "arrival": self.arrival, "changes": self.changes, "judged": self.judged,
+            "measured": self.measured, "arrival": self.waited, "changes": self.changes, "judged": self.judged,
             "timed": self.timed, "state_price": self.state_price.state(), "state_bytes": self.state_bytes,
         }  # fmt: skip
 
@@ -123,7 +134,7 @@ class ChangeCost:
     def restored(cls, state: Mapping[str, Any]) -> ChangeCost:
         cost = cls()
         cost.measured, cost.changes, cost.judged = state["measured"], state["changes"], state["judged"]
-        cost.arrival, cost.timed = state["arrival"], state["timed"]
+        cost.waited, cost.timed = state["arrival"] or None, state["timed"]  # older stores have 0.0 for not measured
         if "state_price" in state:  # older stores have none
             cost.state_price, cost.state_bytes = StatePrice.restored(state["state_price"]), state["state_bytes"]
         return cost

@@ -284,7 +284,7 @@ class Predictive(Policy):
             tolerated=tolerated_seconds(slo),
             sigma=model.noise(topology),
             kept=KEPT_SECONDS / self.compress,
-            arrival=self.change_cost.arrival,
+            arrival=self.change_cost.arrival(observation.plan),
             found_out=FOUND_OUT_SECONDS / self.compress,
         )
         options = weigh(rungs, len(rungs) - 1, waiting, outlook, terms)
