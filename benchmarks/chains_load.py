@@ -34,12 +34,8 @@ from penstock.testbed.place import LocalPlace, opened
 from penstock.testbed.service import takes
 
 SERVICE_MS = {"parse": 3, "enrich": 4, "publish": 3}
-LOW, HIGH, SECONDS = 50.0, 280.0, 360.0
-"""Of the load. To have executors for both plans and to hand a job over takes up to 25 s on two cores, in which the JVMs
-of executors start: the load must not have gone up and come down before a change is in force."""
+LOW, HIGH, SECONDS = 50.0, 240.0, 180.0
 SLO = Slo(event_latency="2 s")
-MOST, QUOTA = 4, 6
-"""Instances of an operator, and slots of the job: together or parted, as many carry the peak."""
 SLOTS_EACH, MOST_EXECUTORS = 2, 7
 """Room for two plans: one that is handed over runs beside the one before it for a moment."""
 WARM_UP_SECONDS = 25.0
@@ -87,7 +83,7 @@ def pipeline(source: Kafka, sink: Kafka, way: str) -> Pipeline:
     last: list[str] = []
     for name, milliseconds in SERVICE_MS.items():
         function = takes(milliseconds, lambda frame: frame) if last else takes(milliseconds, with_age)
-        job.operator(name, function, after=last, max=MOST, tie="all" if way == FUSED else None)
+        job.operator(name, function, after=last, max=5, tie="all" if way == FUSED else None)
         last = [name]
     job.sink(sink, after=last[0])
     return job
@@ -109,7 +105,7 @@ def _run(place: LocalPlace, way: str, trace: Trace) -> tuple[Row, list[Moment]]:
                   file=sys.stderr, flush=True)  # fmt: skip
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        options: Any = {"guards": {**GUARDS, "quota": {"slots": QUOTA}}, "policy_options": {"compress": COMPRESS}}
+        options: Any = {"guards": GUARDS, "policy_options": {"compress": COMPRESS}}
         job = pipeline(source, sink, way).start(
             place.spark, slo=SLO, checkpoint=str(Path(folder) / "checkpoint"), engine="realtime", batch="2 s",
             change="handover", executors=(1, place.executors or 1), chaining=way != PARTED, policy="predictive",
