@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -23,7 +23,7 @@ from penstock.performance.expectation import expect
 from penstock.policies import Learner, Policy
 
 
-def think(policy: Policy, guards: Iterable[Guard], observation: Observation, fresh: int) -> Decision:
+def think(policy: Policy, guards: Sequence[Guard], observation: Observation, fresh: int) -> Decision:
     """The vetted decision for an observation whose last `fresh` samples are new."""
     limits = [most for guard in guards if (most := guard.most_slots(observation)) is not None]
     observation = replace(observation, most_slots=min(limits, default=None))
