@@ -35,6 +35,7 @@ BENCHMARKS = (
     "chains_twin",
     "realtime_changes",
     "realtime_batches",
+    "realtime_demos",
     "executors_live",
     "state",
     "microbatch",

@@ -7,49 +7,41 @@ force; for the job that is left alone, in spans as long as those of the hand-ove
 a batch and a half, in which one ends for sure. Batches are long, as a hand-over allows it: with short ones, some batch
 of the four segments ends in nearly every span, and the silence is that of its end.
 Latency is that of all records, from the source's topic to the sink's. The bars of a hand-over are held against the job
-that is left alone in the same run. And what the look for a cut costs each record, of which a cheap one takes some
-microseconds in all.
+that is left alone in the same run. The batches of its segments end at different times, as those of the job that changes
+do, and as they do in every job that has run for long: each end takes another time, and they drift apart. Just after a
+start they end together, and a record waits for one end and not for four: that job is measured besides.
+How far records pass each other is told by the time of their creation: in the worst case of a whole run, in which two
+partitions are read by two tasks, with and without changes.
+And what the look for a cut costs each record, of which a cheap one takes some microseconds in all.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, pairwise
 from statistics import median
 
 import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from benchmarks.diamond import diamond
-from benchmarks.numbered import Seen, read_sink
-from penstock.load.curves import constant
-from penstock.model import Plan
-from penstock.spark.dry_run import dry_run
-from penstock.spark.io.kafka_topic import kafka
-from penstock.spark.io.replayed import replay
+from benchmarks.diamond import PARTITIONS, Span, Steady, latency_ms, silences, steady, warm_up
+from benchmarks.numbered import Seen
 from penstock.spark.realtime.change_cost import ChangeCost
 from penstock.spark.realtime.cut import Cut, tell
-from penstock.spark.realtime.engine import RealTimeEngine
 from penstock.testbed.broker import Broker
-from penstock.testbed.feeder import Feeder
 from penstock.testbed.jars import connector_jars
 from penstock.testbed.session import local_session
 
-CHANGES = {"handover": 50, "alone": 0, "restart": 10}
+CHANGES = {"handover": 50, "alone": 0, "alone, batches end together": 0, "restart": 6}
 BATCH_SECONDS = 30.0
-RATE = 300.0
 SLOTS = 40
 SPAN_SECONDS = 1.0
 """How long after a change is in force a silence still counts as its own."""
 PAUSE_SECONDS = 7.0
 """Four of them, and the changes between, take longer than a batch: an operator's last hand-over is over by then."""
-WARM_UP_SECONDS = 45.0
-PARTITIONS = 2
-ALONE_SECONDS = 240.0
+ALONE_SECONDS = 180.0
 LOOKS = 5_000_000
 MOST_SILENCE_MS = 100.0
 MOST_P99 = 1.5
@@ -70,6 +62,8 @@ class Way:
     between_batches_ms: float | None
     p50_ms: float
     p99_ms: float
+    over_100_ms_percent: float
+    overtaken_ms: float
     median_seconds: float | None
 
 
@@ -89,18 +83,16 @@ class Look:
     nanoseconds: float
 
 
-Span = tuple[float, float]
-
-
 def rows() -> Iterator[Way | Bar | Look]:
     with Broker() as broker:
         spark = local_session(f"local[{SLOTS}]", jars=connector_jars())
         try:
-            _run(spark, broker, "warm-up", WARM_UP_SECONDS)
+            warm_up(spark, broker)
             ways: dict[str, Way] = {}
-            spans: dict[str, list[Span]] = {}
+            spans: list[Span] = []
             for way in CHANGES:
-                ways[way], spans[way] = _measured(spark, broker, way, spans.get("handover", []))
+                ways[way], of_changes = _measured(spark, broker, way, spans)
+                spans = spans or of_changes
                 yield ways[way]
             yield from bars(ways["handover"], ways["alone"])
             yield from _looks(spark)
@@ -121,78 +113,56 @@ def bars(handover: Way, alone: Way) -> Iterator[Bar]:
         yield Bar(bar, measured, at_most, measured <= at_most)
 
 
-@dataclass(frozen=True)
-class Run:
-    """What one way showed: between which times, the changes made, records sent and seen, and duplicates counted."""
-
-    began: float
-    ended: float
-    made: list[ChangeCost]
-    sent: int
-    seen: list[Seen]
-    counted: int
-
-
-def _run(spark: SparkSession, broker: Broker, way: str, alone_seconds: float) -> Run:
-    source, sink = (kafka(f"{way}-{end}", servers=broker.servers) for end in ("in", "out"))
-    for each in (source, sink):
-        broker.create_topic(each.topic, PARTITIONS)
-    job = diamond(source, sink)
-    load = replay(constant(RATE, 7200.0), lambda ids: [b"%d" % i for i in ids])
-    changes = CHANGES.get(way, 0)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as checkpoint:
-        engine = RealTimeEngine(
-            spark, job, dry_run(spark, job), checkpoint, batch_seconds=BATCH_SECONDS,
-            change=way if changes else "restart",
-        )  # fmt: skip
-        engine.start(Plan(dict.fromkeys(engine.topology.names, 1)))
-        with Feeder(load, source.topic, broker.servers) as feeder:
-            _until_a_window_has_ended(engine)
-            began = time.time()
-            for _, name in zip(range(changes), cycle(engine.topology.names), strict=False):
-                engine.apply(engine.plan().changed({name: 3 - engine.plan()[name]}))
-                time.sleep(PAUSE_SECONDS)
-            if not changes:
-                time.sleep(alone_seconds)
-            ended = time.time()
-        seen = read_sink(sink, 2 * feeder.sent)
-        engine.stop()
-    return Run(began, ended, list(engine.changes), 2 * feeder.sent, seen, engine.duplicates)
-
-
 def _measured(spark: SparkSession, broker: Broker, way: str, before: Sequence[Span]) -> tuple[Way, list[Span]]:
-    run = _run(spark, broker, way, ALONE_SECONDS)
-    times = sorted(each.written for each in run.seen)
-    gaps = [(earlier, later - earlier) for earlier, later in pairwise(times)]
-    spans = [(change.t, change.t + change.seconds + SPAN_SECONDS) for change in run.made]
+    changes, together = CHANGES[way], way not in ("handover", "alone")
+    with steady(spark, broker, BATCH_SECONDS, change="restart" if way == "restart" else "handover") as job:
+        if not together:  # each segment once: their batches end at different times from now on
+            job.change(len(job.engine.topology.names), PAUSE_SECONDS)
+        began, known = time.time(), len(job.engine.changes)
+        job.change(changes, PAUSE_SECONDS)
+        if not changes:
+            time.sleep(ALONE_SECONDS)
+        ended = time.time()
+    made = list(job.engine.changes)[known:]
+    spans = [(change.t, change.t + change.seconds + SPAN_SECONDS) for change in made]
     between = None
     if not spans:
-        spans = _spans(run, median(last - first for first, last in before))
-        between = median(_silences(gaps, _spans(run, 1.5 * BATCH_SECONDS)))
-    silences = _silences(gaps, spans)
-    latency = [1e3 * each.seconds for each in run.seen if run.began <= each.written <= run.ended]
-    different = {each.name for each in run.seen}
+        spans = _spans(began, ended, median(last - first for first, last in before))
+        between = median(silences(job.seen, _spans(began, ended, 1.5 * BATCH_SECONDS)))
+    return _way(way, job, made, silences(job.seen, spans), between, latency_ms(job.seen, began, ended)), spans
+
+
+def _way(
+    way: str, job: Steady, made: Sequence[ChangeCost], silent: Sequence[float], between: float | None,
+    latency: Sequence[float],
+) -> Way:  # fmt: skip
+    different = {each.name for each in job.seen}
     return Way(
-        way, len(run.made), sum(bool(change.restarted) for change in run.made), run.sent,
-        run.sent - len(different), len(run.seen) - len(different), run.counted, median(silences), max(silences),
-        between, float(np.percentile(latency, 50)), float(np.percentile(latency, 99)),
-        median(change.seconds for change in run.made) if run.made else None,
-    ), spans  # fmt: skip
+        way, len(made), sum(bool(change.restarted) for change in made), job.expected,
+        job.expected - len(different), len(job.seen) - len(different), job.engine.duplicates,
+        median(silent), max(silent), between, float(np.percentile(latency, 50)), float(np.percentile(latency, 99)),
+        100 * sum(each > 100.0 for each in latency) / len(latency), overtaken_ms(job.seen),
+        median(change.seconds for change in made) if made else None,
+    )  # fmt: skip
 
 
-def _spans(run: Run, length: float) -> list[Span]:
+def overtaken_ms(seen: Sequence[Seen]) -> float:
+    """By how much the youngest record that came before an older one of its branch was younger, at the most."""
+    most = 0.0
+    for branch in {each.name.partition(b",")[2] for each in seen}:
+        created = [each.created for each in sorted(seen, key=_written) if each.name.endswith(b"," + branch)]
+        most = max(most, float(np.max(np.maximum.accumulate(created) - created)))
+    return 1e3 * most
+
+
+def _written(record: Seen) -> tuple[float, float]:
+    """Records written in the same millisecond are taken to be in order."""
+    return record.written, record.created
+
+
+def _spans(began: float, ended: float, length: float) -> list[Span]:
     """One behind the other."""
-    return [(start, start + length) for start in np.arange(run.began, run.ended - length, length)]
-
-
-def _silences(gaps: Sequence[tuple[float, float]], spans: Sequence[Span]) -> list[float]:
-    """The longest silence in each span, in milliseconds."""
-    return [1e3 * max(gap for at, gap in gaps if first <= at <= last) for first, last in spans]
-
-
-def _until_a_window_has_ended(engine: RealTimeEngine) -> None:
-    while not any(sample.throughput for sample in engine.read()):
-        time.sleep(0.1)
+    return [(start, start + length) for start in np.arange(began, ended - length, length)]
 
 
 def _looks(spark: SparkSession) -> Iterator[Look]:

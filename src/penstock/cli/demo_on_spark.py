@@ -86,14 +86,15 @@ def demo_on_spark(
     with ExitStack() as stack:
         with console.status(f"Starting {SETTINGS[engine].words}"):
             place = stack.enter_context(opened(engine, cluster))
-        run = replace(_run(chosen, place, policy, seconds, chaining), change=change)
+        run = replace(live_run(chosen, place, policy, seconds, chaining), change=change)
         story = _watch(chosen, run, folder, console)
     end_demo(story, folder)
 
 
-def _run(
-    chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None, chaining: bool | None
+def live_run(
+    chosen: SparkWorkload, place: LocalPlace, policy: str, seconds: float | None = None, chaining: bool | None = None
 ) -> LiveRun:
+    """A workload under its load, in this many seconds if they are given."""
     setting, trace = SETTINGS[place.engine], chosen.trace
     # What the load at its beginning needs: a job that begins by falling behind shows little else in a minute.
     shares = knows_chains(POLICIES.create(policy, POLICY_OPTIONS.get(policy))) if chaining is None else chaining
