@@ -38,7 +38,7 @@ class RecordedSlots(SlotSupplier):
     def slots_for(self, slots: int) -> int:
         return SLOTS_EACH * (self.executors_for(slots) or 0)
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         self.calls.append(("require", slots))
         self.there = max(self.there, min(-(-slots // SLOTS_EACH), self.available))
         if slots > self.slots():

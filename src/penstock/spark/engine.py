@@ -103,6 +103,10 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
         """The slots that must be there before a plan is put in force."""
         return self._slots_used(plan)
 
+    def _slots_ahead(self, plan: Plan) -> int:
+        """The slots that putting a plan in force takes for a moment, beyond those that must be there before."""
+        return 0
+
     def give_back(self) -> None:
         """Release what the plan in force does not need."""
         self._give_back(self._slots_used(self.plan()))
@@ -139,7 +143,7 @@ class SparkEngine(Monitor, Actuator, Clock, ABC):
         If it does not come into force, what came for it goes again: there are `before` slots then.
         """
         try:
-            self.slots.require(self._slots_required(plan))
+            self.slots.require(self._slots_required(plan), ahead=self._slots_ahead(plan))
             yield
         except BaseException:
             self._give_back(before)

@@ -51,7 +51,7 @@ class CountedExecutors:
     def slots(self) -> int:
         return self.there
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         self.there = self.requested = slots
         self.changes.append(slots)
 

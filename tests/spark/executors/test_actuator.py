@@ -29,7 +29,7 @@ class Cluster:
     def executors(self) -> int:
         return self.there
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         self.calls.append(("require", slots))
         self.there = self.requested = min(self.most, slots // 2)
         if self.there < slots // 2:

@@ -67,7 +67,7 @@ class LateSlots(FixedSlots):
         self.asked, self.answer = threading.Event(), threading.Event()
         self.come = True
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         if slots > 1:
             self.asked.set()
             self.answer.wait()

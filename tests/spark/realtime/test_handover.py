@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from confluent_kafka import Consumer
@@ -128,13 +128,36 @@ def test_where_two_queries_have_no_slots_or_state_a_segment_is_restarted_and_tha
         until(lambda: set(sink.read()) == {b"x", b"y"} and sink.seen.count(b"y") == 3)
 
 
+@pytest.mark.parametrize("change", ["restart", "handover"])
+def test_executors_for_two_queries_are_asked_for_with_those_of_the_plan(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until, change: str
+) -> None:
+    class Recorded(FixedSlots):
+        asked: ClassVar[list[tuple[int, int]]] = []
+
+        def require(self, slots: int, ahead: int = 0) -> None:
+            self.asked.append((slots, ahead))
+
+    source, sink = new_topic(), new_topic()
+    slots = Recorded(spark)
+    with running(spark, line(source, sink, one=0), checkpoint, change=change, slots=slots, one=1) as engine:
+        load = NumberedLoad(source.broker.servers, source.name, rate=100)
+        a_batch_has_ended(engine, until)
+        slots.asked.clear()
+        before, after = engine.plan(), engine.plan().changed(one=2)
+        old, new = engine.slots_needed(before), engine.slots_needed(after)
+        engine.apply(after)
+        load.stop()
+        assert slots.asked == ([(new, 0)] if change == "restart" else [(new, old + new), (old + new, 0)])
+
+
 def test_a_new_query_that_does_not_start_brings_the_old_plan_back(
     spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
 ) -> None:
     """Somebody else took the slots between counting and starting."""
 
     class Promised(FixedSlots):
-        def require(self, slots: int) -> None: ...
+        def require(self, slots: int, ahead: int = 0) -> None: ...
 
     source, sink = new_topic(), new_topic()
     job = line(source, sink, one=0)

@@ -152,7 +152,7 @@ def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
     """Somebody else took the slots between counting and starting."""
 
     class Promised(FixedSlots):
-        def require(self, slots: int) -> None: ...
+        def require(self, slots: int, ahead: int = 0) -> None: ...
 
     source, sink = new_topic(), new_topic()
     job = line(source, sink, one=0)

@@ -140,12 +140,12 @@ class ExecutorSlots(SlotSupplier):
     def slots_for(self, slots: int) -> int:
         return self.executors_for(slots) * self.slots_each
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         """Request executors and wait for them. If not all come in time, those that came stay."""
         if slots > self.most_slots() and self._bounds is not None:
             limit = f"`executors` allows at most {self.most}, with {self.slots_each} slots each"
             raise NotEnoughSlotsError(slots, self.most_slots(), limit)
-        total = max(math.ceil(slots / self.slots_each), self.executors_for(self.slots()))
+        total = max(math.ceil(slots / self.slots_each), self.executors_for(max(ahead, self.slots())))
         try:
             self.request(total)
             self.wait_for(slots, self.wait_seconds)

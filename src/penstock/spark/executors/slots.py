@@ -54,8 +54,11 @@ class SlotSupplier(ABC):
         return slots
 
     @abstractmethod
-    def require(self, slots: int) -> None:
-        """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be."""
+    def require(self, slots: int, ahead: int = 0) -> None:
+        """Return once there are as many slots; raises NotEnoughSlotsError if that cannot be.
+
+        ahead  as many will be required next: they are requested now, and nobody waits for them yet
+        """
 
     @abstractmethod
     def give_back(self, slots: int, holders: Holders = tuple) -> None:
@@ -96,7 +99,7 @@ class FixedSlots(SlotSupplier):
     def executors_for(self, slots: int) -> int | None:
         return None
 
-    def require(self, slots: int) -> None:
+    def require(self, slots: int, ahead: int = 0) -> None:
         if slots > (there := self.slots()):
             raise NotEnoughSlotsError(slots, there)
 

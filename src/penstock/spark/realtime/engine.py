@@ -34,6 +34,7 @@ from penstock.spark.realtime.measurements import Measurements
 from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import CancelledError, Rescale, Restart
 from penstock.spark.realtime.running_segment import RunningSegment
+from penstock.spark.realtime.segment_slots import SegmentSlots
 from penstock.spark.realtime.shuffles import refuse_too_many
 from penstock.spark.realtime.wiring import readers_of, wire
 from penstock.spark.segments import segments
@@ -105,6 +106,7 @@ class RealTimeEngine(SparkEngine):
             )
             for wiring in wirings
         ]  # fmt: skip
+        self._held = SegmentSlots(self._segments)
         self._measurements = Measurements(self._segments, self._offsets, batch_seconds, self.now)
         self._handover = Handover(
             spark, self._offsets, self._measurements, batch_seconds=batch_seconds, free=self._free_slots,
@@ -199,10 +201,13 @@ class RealTimeEngine(SparkEngine):
             if not self._watch.is_alive():
                 raise ChangeFailedError("the job does not run")
             before = self.plan()
-            touched = [s for s in self._segments if any(plan[name] != before[name] for name in s.segment.operators)]
-            if touched:
+            if touched := self._touched(before, plan):
                 self.changes.append(self._changed(touched, before, plan))
             self._plan = plan
+
+    def _touched(self, before: Plan, plan: Plan) -> list[RunningSegment]:
+        """The segments that run otherwise under `plan`."""
+        return [s for s in self._segments if any(plan[name] != before[name] for name in s.segment.operators)]
 
     def _changed(self, touched: Sequence[RunningSegment], before: Plan, plan: Plan) -> ChangeCost:
         t, known, why, started = self.now(), self.duplicates, None, 0.0
@@ -240,7 +245,7 @@ class RealTimeEngine(SparkEngine):
         while groups and able:
             group = groups.pop(0)
             try:
-                self._require_both(group, before, plan, changed)
+                self.slots.require(self._beside_old_queries(self._held.of_both(group, before, plan, changed)))
                 longest = max(longest, self._handover.run(group, plan))
             except NotEnoughSlotsError as error:
                 why = f"there are no slots for two queries: {error}"
@@ -262,26 +267,14 @@ class RealTimeEngine(SparkEngine):
             return "is behind, and the records of a key would pass each other"
         return None
 
-    def _require_both(
-        self, segments: Sequence[RunningSegment], before: Plan, plan: Plan, changed: Sequence[RunningSegment]
-    ) -> None:  # fmt: skip
-        """Get the slots for the old and the new queries of segments, while the others run on."""
-        needed = sum(s.slots_needed(plan if s in changed else before) for s in self._segments)
-        needed += sum(segment.slots_needed(plan) for segment in segments)
-        self.slots.require(self._beside_old_queries(needed))
-
     def _restart(
         self, segments: Sequence[RunningSegment], before: Plan, plan: Plan, changed: Sequence[RunningSegment]
     ) -> list[Restart]:  # fmt: skip
         # The plan's slots were required before: there are as many, even if Spark does not count them all yet.
         available = max(self.slots.slots(), self._slots_used(plan))
-
-        def fits(restarted: Sequence[RunningSegment]) -> bool:
-            new = [*changed, *restarted]
-            return sum(s.slots_needed(plan if s in new else before) for s in self._segments) <= available
-
         rescale = Rescale(
-            plan, self._offsets, is_late=self._measurements.is_late, fits=fits, stopped=self._measurements.stopped,
+            plan, self._offsets, is_late=self._measurements.is_late, stopped=self._measurements.stopped,
+            fits=lambda restarted: self._held.of_both((), before, plan, [*changed, *restarted]) <= available,
             cancelled=self._stopping.is_set,
         )  # fmt: skip
         rescale.run(segments)
@@ -296,31 +289,35 @@ class RealTimeEngine(SparkEngine):
     # Slots -----------------------------------------------------------------------------------------------------
 
     def slots_needed(self, plan: Plan) -> int:
-        """All chains of operators run concurrently, and what Spark shuffles inside them too."""
-        return sum(segment.slots_needed(plan) for segment in self._segments)
+        return self._held.of_plan(plan)
 
     def _slots_used(self, plan: Plan) -> int:
         """Those of a plan, and of old queries that have not ended yet."""
-        return self.slots_needed(plan) + self._slots_of_old()
+        return self.slots_needed(plan) + self._held.of_old()
 
     def _slots_required(self, plan: Plan) -> int:
         return self._beside_old_queries(self.slots_needed(plan))
 
+    def _slots_ahead(self, plan: Plan) -> int:
+        """Those of both plans, where segments are handed over: executors for a hand-over come with those of the plan,
+        and not after them. Where there cannot be as many, a hand-over finds another way."""
+        if self._way == "restart" or self._plan is None:
+            return 0
+        needed = self._held.of_both(self._touched(self.plan(), plan), self.plan(), plan)
+        return needed if needed <= self.slots.most_slots() else 0
+
     def _beside_old_queries(self, needed: int) -> int:
         """As many slots and those of old queries, which the last hand-over has left. Where these leave too few they end
         first: that takes a batch at the most, unless they are behind."""
-        if needed + self._slots_of_old() > self.slots.most_slots():
+        if needed + self._held.of_old() > self.slots.most_slots():
             with self._changing:
                 for segment in self._segments:
                     if len(segment.queries) > 1:
                         self._handover.wait_for_the_last(segment)
-        return needed + self._slots_of_old()
-
-    def _slots_of_old(self) -> int:
-        return sum(segment.slots_of_old() for segment in self._segments)
+        return needed + self._held.of_old()
 
     def _free_slots(self) -> int:
-        return self.slots.slots() - sum(segment.slots_taken() for segment in self._segments)
+        return self.slots.slots() - self._held.taken()
 
     def _state_holders(self) -> set[str]:
         return {holder for segment in self._segments for holder in segment.state_holders()}
