@@ -97,6 +97,30 @@ def test_a_late_batch_costs_what_the_last_one_did(growth: Growth) -> None:
     assert late.operators["count"].useful_seconds == pytest.approx(800 * 0.002)
 
 
+def test_a_long_batch_has_several_windows_of_which_the_last_has_its_latency() -> None:
+    """100 records a second come, and 200 from 40 s on; each becomes 0.4, without delay."""
+    growth, plan = Growth(), Plan({"count": 2})
+    for t in range(71):
+        came = 100 * t + 100 * max(0, t - 40)
+        growth.add(float(t), {"in": came, "out": round(0.4 * came)})
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    windows = Windows([ledger], growth, batch_seconds=30, started=0)
+    assert windows.read(20.0, plan) == [], "what a record costs is not known yet"
+    ledger.add([batch(0, 0, 30, 3000, 1200, consumed=3000, inside=0.002)])
+    assert [sample.seconds for sample in windows.read(30.0, plan)] == [30]
+    assert windows.read(39.0, plan) == []
+    [second] = windows.read(40.0, plan)
+    [third] = windows.read(50.0, plan)
+    assert windows.read(59.0, plan) == [], "the batch is about to end"
+    ledger.add([batch(1, 30, 60, 5000, 2000, consumed=8000, inside=0.002)])
+    [fourth] = windows.read(60.0, plan)
+    for sample, rate in ((second, 100), (third, 200), (fourth, 200)):
+        assert (sample.seconds, sample.input_rate, sample.backlog) == (10, rate, 0)
+        assert sample.throughput == pytest.approx(rate)
+        assert sample.operators["count"].useful_seconds == pytest.approx(10 * rate * 0.002)
+    assert [sample.event_latency_ms for sample in (second, third, fourth)] == [None, None, Latency(30.0)]
+
+
 def surge(out: int) -> Growth:
     """10 records a second come and go; from 10 s on 100 come, and as many as `out` go."""
     growth = Growth()

@@ -13,6 +13,8 @@ from penstock.spark.topics.growth import Growth
 BEHIND_SECONDS = 1.0
 """A segment for which records wait that came longer ago than this is behind. Between two batches they wait for a third
 of it."""
+MOST_BATCHES_SPAN = 2.0
+"""A batch tells of a span of time if it is at most so many times as long."""
 FEW_OUTPUTS = 10
 """What waits is read off what was written, where so many more or less are chance."""
 
@@ -132,8 +134,9 @@ class Ledger:
         return self.records_out / self.records_in if self.records_in else 1.0
 
     def flow(self, start: float, end: float, growth: Growth) -> Flow:
-        """What happened between two times: from the batch that covers most of the span, else from the topics."""
-        whole = [batch for batch in self.batches if not batch.shared]
+        """What happened between two times: from the batch that covers most of the span, else from the topics. They also
+        tell of a small part of a long batch, as nobody knows how its records were spread over it."""
+        whole = [b for b in self.batches if not b.shared and b.end - b.start <= MOST_BATCHES_SPAN * (end - start)]
         batch = max(whole, key=lambda b: min(b.end, end) - max(b.start, start), default=None)
         if batch is not None and min(batch.end, end) - max(batch.start, start) >= (end - start) / 2:
             scale = (end - start) / (batch.end - batch.start)

@@ -2,7 +2,9 @@
 
 Normally a window is one batch of the last segment. A batch that cannot drain its queues does not end, and Spark says
 nothing of it until then: then a window ends without it, and has what Kafka's own offsets show. So it does in the middle
-of a batch if more records come than the job can take: that is known before the batch is late.
+of a batch if more records come than the job can take: that is known before the batch is late. And a long batch has
+several windows: rates and what waits are read while it runs. Latency, and what a record costs, Spark tells with the end
+of the tasks only: the window in which a batch ends has its latency, and those before it the costs of the batch before.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from penstock.spark.realtime.ledger import Flow, Ledger
 from penstock.spark.topics.growth import Growth
 
 GRACE_SECONDS = 3.0
+
+LONGEST_SECONDS = 10.0
+"""A window inside a batch is so long, unless the batch ends soon after."""
 
 SHORTEST_PART = 0.05
 """Two queries that hand over may end batches at one moment: a window is at least this part of a batch long."""
@@ -55,10 +60,17 @@ class Windows:
 
     def _ends_without_a_batch(self, now: float) -> bool:
         open_for = now - self._end
-        if open_for > late_after(self._batch_seconds):
+        if open_for > late_after(self._batch_seconds) or self._ends_inside_a_long_batch(now):
             return True
         settled = now >= self._settled and open_for > self._batch_seconds / 2
         return settled and any(self._is_behind(ledger, now) for ledger in self._ledgers)
+
+    def _ends_inside_a_long_batch(self, now: float) -> bool:
+        """Nothing is known of what a record costs before a batch has ended."""
+        if now - self._end < LONGEST_SECONDS or any(ledger.typical is None for ledger in self._ledgers):
+            return False
+        due = self._ledgers[-1].batches[-1].end + self._batch_seconds
+        return due - now > LONGEST_SECONDS / 2
 
     def _is_behind(self, ledger: Ledger, now: float) -> bool:
         """What a record costs is then that of the newest batch: not of the first one, in which Spark compiles what it
