@@ -276,12 +276,12 @@ def _rows(spark: SparkSession, broker: Broker) -> Iterator[Throughput | Metering
         yield LatencyOf(way, middle, median(p95[way]), round(middle / by_hand, 3), min(p50[way]), max(p50[way]))
 
 
-def fill(broker: Broker) -> None:
-    """The topic that is read from its beginning."""
-    broker.create_topic("full", 1)
+def fill(broker: Broker, topic: str = "full", records: int = RECORDS) -> None:
+    """A topic that is read from its beginning."""
+    broker.create_topic(topic, 1)
     producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 20})
-    for i in range(RECORDS):
-        producer.produce("full", b'{"name": "user%d", "amount": %f}' % (i % 1000, 0.37 * i))
+    for i in range(records):
+        producer.produce(topic, b'{"name": "user%d", "amount": %f}' % (i % 1000, 0.37 * i))
         if i % 1000 == 0:
             producer.poll(0)
             producer.flush() if i % 50_000 == 0 else None
