@@ -32,6 +32,7 @@ BENCHMARKS = (
     "realtime_metering",
     "chains",
     "chains_load",
+    "chains_simulated",
     "chains_choice",
     "chains_twin",
     "realtime_changes",

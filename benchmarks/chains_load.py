@@ -1,12 +1,11 @@
 """A load that goes up and down through the point where parting pays: chains that form and part, always, and never.
 
-Three operators that wait, over a topic of six partitions, in real time, on a standalone cluster whose executors have
-six slots each. At a light load all three run in the six tasks that read. At the peak these do not carry all three, but
-they still carry the first: parted, the others get instances of their own behind it. Were all three to grow together,
-the tasks that read would hold their slots besides. The policy is `predictive` each time: free to form and part chains,
-with all operators tied to one number, and with instances of its own for each. Core-seconds are those between Spark's
-events that an executor was added and removed. Every record is numbered, and looked for at the sink; one is late if it
-took longer than the target from its creation to the sink.
+Three operators that wait, over a topic of one partition, in real time, on a standalone cluster whose executors have two
+slots each. One instance carries the light load of all three, in the task that reads. At the peak the three together
+need several; together they hold a slot more than parted, as none of them has as many as there are readers. The policy
+is `predictive` each time: free to form and part chains, with all operators tied to one number, and with instances of
+its own for each. Core-seconds are those between Spark's events that an executor was added and removed. Every record is
+numbered, and looked for at the sink; one is late if it took longer than the target from its creation to the sink.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,9 +22,10 @@ from typing import Any
 
 from benchmarks.numbered import read_sink, with_age
 from benchmarks.spark_contest import COMPRESS, GUARDS
+from penstock.demo.clicks_on_spark import surge
 from penstock.load.curves import constant
 from penstock.load.trace import Trace
-from penstock.model import Cycle, FrozenMap, Slo
+from penstock.model import Cycle, Slo
 from penstock.spark.io.kafka_topic import Kafka
 from penstock.spark.io.replayed import replay
 from penstock.spark.pipeline import Pipeline
@@ -33,14 +33,10 @@ from penstock.testbed.feeder import Feeder
 from penstock.testbed.place import LocalPlace, opened
 from penstock.testbed.service import takes
 
-SERVICE_MS = {"parse": 8, "enrich": 4, "publish": 4}
-PARTITIONS = 6
-MOST = 12
-LOW, HIGH, SECONDS = 60.0, 400.0, 300.0
-CURVE = ((0.0, LOW), (0.15, LOW), (0.35, HIGH), (0.65, HIGH), (0.8, LOW), (1.0, LOW))
-"""The load, by the part of the time that has passed."""
+SERVICE_MS = {"parse": 3, "enrich": 4, "publish": 3}
+LOW, HIGH, SECONDS = 50.0, 240.0, 180.0
 SLO = Slo(event_latency="2 s")
-SLOTS_EACH, MOST_EXECUTORS = 6, 6
+SLOTS_EACH, MOST_EXECUTORS = 2, 7
 """Room for two plans: one that is handed over runs beside the one before it for a moment."""
 WARM_UP_SECONDS = 25.0
 FREE, FUSED, PARTED = "forming and parting", "always fused", "always parted"
@@ -76,30 +72,25 @@ def rows() -> Iterator[Row | Moment]:
     with opened("realtime", cluster=True, slots_each=SLOTS_EACH, most_executors=MOST_EXECUTORS) as place:
         _run(place, PARTED, constant(LOW, WARM_UP_SECONDS))  # who comes first pays for what is cold
         for way in WAYS:
-            row, moments = _run(place, way, load_curve())
+            row, moments = _run(place, way, surge(SECONDS, LOW, HIGH))
             yield row
             yield from moments
 
 
-def load_curve() -> Trace:
-    """It rises within a minute to nearly seven times as much, stays there, and falls back."""
-    return Trace("up and down", tuple(part * SECONDS for part, _ in CURVE), tuple(rate for _, rate in CURVE))
-
-
-def pipeline(source: Kafka, sink: Kafka, way: str, service_ms: Mapping[str, int] = FrozenMap(SERVICE_MS)) -> Pipeline:
+def pipeline(source: Kafka, sink: Kafka, way: str) -> Pipeline:
     """Every record comes out once, as its number and the time of its creation."""
     job = Pipeline("line", source=source)
     last: list[str] = []
-    for name, milliseconds in service_ms.items():
+    for name, milliseconds in SERVICE_MS.items():
         function = takes(milliseconds, lambda frame: frame) if last else takes(milliseconds, with_age)
-        job.operator(name, function, after=last, max=MOST, tie="all" if way == FUSED else None)
+        job.operator(name, function, after=last, max=5, tie="all" if way == FUSED else None)
         last = [name]
     job.sink(sink, after=last[0])
     return job
 
 
 def _run(place: LocalPlace, way: str, trace: Trace) -> tuple[Row, list[Moment]]:
-    source, sink = place.topic("in", PARTITIONS), place.topic("out")
+    source, sink = place.topic("in"), place.topic("out")
     load, moments = replay(trace, lambda ids: [b"%d" % i for i in ids]), list[Moment]()
     began = 0.0
 

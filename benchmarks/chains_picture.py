@@ -8,7 +8,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from benchmarks.__main__ import RESULTS
-from benchmarks.chains_load import WAYS, load_curve
+from benchmarks.chains_load import HIGH, LOW, SECONDS, WAYS
+from penstock.demo.clicks_on_spark import surge
 from penstock.report.picture import DPI, GRID, INK, OPERATOR_COLOURS, PANEL_HEIGHT, WIDTH
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "chains.png"
@@ -19,7 +20,7 @@ def main() -> None:
     moments = [row for row in rows if "slots" in row]
     figure = Figure(figsize=(WIDTH, 2.4 * PANEL_HEIGHT), dpi=DPI, layout="constrained", facecolor="white")
     load, slots = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2))
-    curve = load_curve()
+    curve = surge(SECONDS, LOW, HIGH)
     load.plot(curve.times, curve.rates, color=INK, lw=1.6)
     for number, way in enumerate(WAYS):
         own = [row for row in moments if row["way"] == way]

@@ -27,7 +27,7 @@ FULL, FULL_SECONDS = 900.0, 30.0
 PLANS = {"fused": (1, 1, 1), "parted": (2, 1, 2), "mixed": (1, 2, 2)}
 LEARNT_FROM = ("fused", "parted")
 SLO = Slo(event_latency="2 s")
-SERVICE_MS = {"parse": 3, "enrich": 4, "publish": 3}
+NAMES = ("parse", "enrich", "publish")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Foretold:
 
 
 def rows() -> Iterator[Foretold]:
-    plans = {name: Plan(dict(zip(SERVICE_MS, k, strict=True))) for name, k in PLANS.items()}
+    plans = {name: Plan(dict(zip(NAMES, k, strict=True))) for name, k in PLANS.items()}
     with opened("realtime") as place:
         light = {name: _windows(place, plan, LIGHT, SECONDS) for name, plan in plans.items()}
         full = {name: _windows(place, plan, FULL, FULL_SECONDS) for name, plan in plans.items()}
@@ -62,16 +62,15 @@ def _windows(place: LocalPlace, plan: Plan, rate: float, seconds: float) -> list
         seen.extend(sample for sample in cycle.samples if not sample.warm_up)
 
     LiveRun(
-        place=place, pipeline=partial(pipeline, way=FREE, service_ms=SERVICE_MS),
-        values=lambda ids: [b"%d" % i for i in ids], trace=constant(rate, seconds), slo=SLO, policy="static",
-        guards=only(), plan=plan, interval="3 s", batch="2 s", chaining=True,
+        place=place, pipeline=partial(pipeline, way=FREE), values=lambda ids: [b"%d" % i for i in ids],
+        trace=constant(rate, seconds), slo=SLO, policy="static", guards=only(), plan=plan, interval="3 s", batch="2 s",
+        chaining=True,
     ).run(on_cycle)  # fmt: skip
     return seen
 
 
 def _twin(windows: list[Sample]) -> Job:
-    first, *others = SERVICE_MS
-    topology = pipeline(NOWHERE, NOWHERE, FREE, SERVICE_MS).topology(chained=others, readers={first: 1})
+    topology = pipeline(NOWHERE, NOWHERE, FREE).topology(chained=NAMES[1:], readers={NAMES[0]: 1})
     job = twin("line", topology, windows, Execution.CONCURRENT, 2.0)
     assert job is not None, "no window tells the service times"
     return job

@@ -32,7 +32,9 @@ def demo(
     ] = False,
     change: Annotated[
         str | None,
-        typer.Option(help="How a plan changes in real time: restart, handover or ordered.", metavar="WAY"),
+        typer.Option(
+            help="How a plan changes in real time: handover (the default), ordered or restart.", metavar="WAY"
+        ),
     ] = None,
     chaining: Annotated[
         bool | None,

@@ -32,10 +32,9 @@ from penstock.spark.io.kafka_check import check_topics
 from penstock.spark.job import RunningJob, StartOptions, check_checkpoint, ignore, steer
 from penstock.spark.measure.shipping import ship_penstock
 from penstock.spark.microbatch.engine import MicroBatchEngine
-from penstock.spark.realtime.engine import WAYS, RealTimeEngine
+from penstock.spark.realtime.engine import HANDOVER, WAYS, RealTimeEngine
 from penstock.spark.versions import REAL_TIME, require
 
-DEFAULT_CHANGE = "restart"
 DEFAULT_BATCH = {"microbatch": "1 s", "realtime": "5 s"}
 
 
@@ -72,16 +71,17 @@ class Pipeline(Graph):
         slo         the target that the job is kept within
         checkpoint  the folder from which the job goes on after a stop
         engine      "microbatch": any operator, a change takes effect at the next batch; "realtime": Kafka to Kafka
-                    with native operators, tens of milliseconds, a change restarts what it touches within a second
+                    with native operators, tens of milliseconds, a second query takes over what a change touches
         plan        the first plan; none: that of the store, else the smallest
         batch       from one micro-batch to the next, "1 s" by default; in real time the length of a batch, "5 s"
         executors   the fewest and the most executors that it may have: they come before a plan that needs them, and
                     are released after one that does not; none: it keeps those that the application has
         wait        how long a change waits for executors; if they do not come, the plan in force stays
-        change      how a plan changes in real time. "restart", the default: what it touches is stopped and started
-                    again. "handover": a second query takes over beside the first, with slots of its own for some
-                    seconds, and nothing stops. "ordered": likewise, but what is behind is restarted, since new records
-                    would pass those of the same key that wait
+        change      how a plan changes in real time. "handover", the default: a second query takes over beside the
+                    first, with slots of its own until a batch of the first has ended, and nothing stops; where there
+                    are no slots for both, and where there is state, what a change touches is restarted. "ordered":
+                    likewise, but what is behind is restarted, since new records would pass those of the same key that
+                    wait. "restart": what a change touches is stopped and started again
         chaining    whether neighbours with as many instances share them, so that a record passes from one operator to
                     the next without a shuffle; none: under a policy that reckons with it, such as predictive
         on_cycle    called with every cycle of the loop
@@ -94,7 +94,7 @@ class Pipeline(Graph):
             require("the engine realtime", REAL_TIME)
         if change is not None and engine != "realtime":
             raise InvalidValueError("change", "is for engine 'realtime': in micro-batches nothing stops for a change")
-        way = DEFAULT_CHANGE if change is None else change
+        way = HANDOVER if change is None else change
         check_choice("change", way, WAYS)
         seconds = duration("batch", DEFAULT_BATCH[engine] if batch is None else batch).total_seconds()
         chosen = Steering(**steering)

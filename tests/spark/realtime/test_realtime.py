@@ -156,7 +156,9 @@ def test_a_start_that_fails_for_lack_of_slots_brings_the_old_plan_back(
 
     source, sink = new_topic(), new_topic()
     job = line(source, sink, one=0)
-    engine = RealTimeEngine(spark, job, dry_run(spark, job), checkpoint, batch_seconds=1, slots=Promised(spark))
+    engine = RealTimeEngine(
+        spark, job, dry_run(spark, job), checkpoint, batch_seconds=1, slots=Promised(spark), change="restart"
+    )
     engine.start(Plan({"one": 1}))
     try:
         with pytest.raises(Exception, match="the old plan is in force again"):

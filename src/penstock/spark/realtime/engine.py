@@ -44,10 +44,10 @@ log = logging.getLogger("penstock")
 
 REMEMBERED_CHANGES = 1_000
 
-WAYS = ("restart", "handover", "ordered")
-"""How a plan changes. "restart": the segments that it touches are stopped and started again. "handover": a new query
-takes over while the old one runs on, and where a segment is behind, new records pass those that wait. "ordered": as
-"handover", but a segment that is behind is restarted: records of one key pass each other by milliseconds only."""
+HANDOVER, ORDERED, RESTART = WAYS = ("handover", "ordered", "restart")
+"""How a plan changes. "handover": a new query takes over while the old one runs on, and where a segment is behind, new
+records pass those that wait. "ordered": likewise, but a segment that is behind is restarted: records of one key pass
+each other by milliseconds only. "restart": the segments that a change touches are stopped and started again."""
 
 
 class ChangeFailedError(PenstockError):
@@ -71,7 +71,7 @@ class RealTimeEngine(SparkEngine):
         slots: SlotSupplier | None = None,
         internal_partitions: int = 1,
         metering: bool = True,
-        change: str = "restart",
+        change: str = HANDOVER,
         chaining: bool = True,
     ) -> None:
         """Everything is checked, and nothing is started yet.
@@ -102,7 +102,7 @@ class RealTimeEngine(SparkEngine):
         self._segments = [
             RunningSegment(
                 spark, graph, dry_runs, wiring, checkpoint, batch_seconds=batch_seconds, metering=metering,
-                hands_over=change != "restart", chaining=chaining,
+                hands_over=change != RESTART, chaining=chaining,
             )
             for wiring in wirings
         ]  # fmt: skip
@@ -214,7 +214,7 @@ class RealTimeEngine(SparkEngine):
         changed: list[RunningSegment] = []
         restarts: list[Restart] = []
         try:
-            if self._way != "restart":
+            if self._way != RESTART:
                 started, why = self._hand_over(touched, before, plan, changed)
             handed_over = tuple(segment.segment.name for segment in changed)
             rest = [segment for segment in touched if segment not in changed]
@@ -263,7 +263,7 @@ class RealTimeEngine(SparkEngine):
             return "keeps state, which one query has"
         if not self._handover.wait_for_the_last(segment):
             return "is still being handed over by the change before"
-        if self._way == "ordered" and self._handover.is_behind(segment):
+        if self._way == ORDERED and self._handover.is_behind(segment):
             return "is behind, and the records of a key would pass each other"
         return None
 
@@ -301,7 +301,7 @@ class RealTimeEngine(SparkEngine):
     def _slots_ahead(self, plan: Plan) -> int:
         """Those of both plans, where segments are handed over: executors for a hand-over come with those of the plan,
         and not after them. Where there cannot be as many, a hand-over finds another way."""
-        if self._way == "restart" or self._plan is None:
+        if self._way == RESTART or self._plan is None:
             return 0
         needed = self._held.of_both(self._touched(self.plan(), plan), self.plan(), plan)
         return needed if needed <= self.slots.most_slots() else 0
