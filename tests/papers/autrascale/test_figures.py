@@ -67,7 +67,7 @@ def test_wordcounts_table_shows_bayesian_steps_and_drs_with_its_authors_calibrat
     rows = {row.label: row.ours for row in item.rows}
     assert float(str(rows["up, AuTraScale: iterations"])) > 1  # no sample of the training ends it
     assert rows["up, AuTraScale: meets QoS"] == "1 of 1"
-    by_samples = [found for label, found in rows.items() if "samples: iterations" in label]
+    by_samples = [found for label, found in rows.items() if "samples: iterations, up and down" in label]
     assert len(by_samples) == 3
     assert len(set(by_samples)) > 1  # the number of samples changes what is tried
     assert "miss the target, by" in item.claims[0].verdict.cause.text
