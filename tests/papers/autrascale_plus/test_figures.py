@@ -44,3 +44,10 @@ def test_a_simpler_method_runs_in_the_same_loop() -> None:
     found = drained("exponent", 6_000_000, 500, 6)
     assert found.plan == tuple(min(2 * k, 40) for k in found.steady)
     assert found.in_time
+
+
+def test_proportion_is_in_time_because_it_rounds_up() -> None:
+    """The cause that Fig. 11 prints."""
+    condition = (12_000_000, 500, 8)
+    assert drained("proportion", *condition).in_time
+    assert not drained("proportion", *condition, nearest=True).in_time

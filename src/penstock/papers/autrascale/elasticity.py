@@ -96,18 +96,21 @@ class Ending:
     iterations: float
     meets: bool
     met: int  # the number of runs that met it
-    every: tuple[float, ...] = ()  # the iterations of each run
+    runs: tuple[tuple[Configuration, ...], ...] = ()  # the plans that each run put in force, without the first one
 
 
-def ending(job: str, kind: str, method: str, policy: str = "autrascale", samples: int | None = None) -> Ending:
-    """Where a method ends; AuTraScale's model may be trained with another number of samples than in the paper."""
-    return _ending(job, kind, method, policy if method == "AuTraScale" else "drs", samples or TESTS[job].samples)
+def ending(
+    job: str, kind: str, method: str, policy: str = "autrascale", samples: int | None = None, alpha: float = ALPHA
+) -> Ending:
+    """Where a method ends; AuTraScale may have another alpha, or a model trained with more samples than the paper's."""
+    policy = policy if method == "AuTraScale" else "drs"
+    return _ending(job, kind, method, policy, samples or TESTS[job].samples, alpha)
 
 
 @cache
-def _ending(job: str, kind: str, method: str, policy: str, samples: int) -> Ending:
+def _ending(job: str, kind: str, method: str, policy: str, samples: int, alpha: float) -> Ending:
     """Run a method once for each seed; the plan is that of seed 0, figures are medians, QoS is what most seeds show."""
-    each = [_ended(job, kind, method, policy, samples, seed) for seed in SEEDS]
+    each = [_ended(job, kind, method, policy, samples, alpha, seed) for seed in SEEDS]
     return Ending(
         plan=each[0].plan,
         total=median(one.total for one in each),
@@ -117,7 +120,7 @@ def _ending(job: str, kind: str, method: str, policy: str, samples: int) -> Endi
         iterations=median(one.iterations for one in each),
         meets=sum(one.meets for one in each) > len(each) / 2,
         met=sum(one.meets for one in each),
-        every=tuple(one.iterations for one in each),
+        runs=tuple(plans for one in each for plans in one.runs),
     )
 
 
@@ -126,7 +129,7 @@ def endings(jobs: Iterable[str], policy: str) -> dict[Test, Ending]:
     return {(job, kind, m): ending(job, kind, m, policy) for job in jobs for kind in KINDS for m in METHODS}
 
 
-def _ended(job: str, kind: str, method: str, policy: str, samples: int, seed: int) -> Ending:
+def _ended(job: str, kind: str, method: str, policy: str, samples: int, alpha: float, seed: int) -> Ending:
     case, chosen = TESTS[job], workload(job)
     topology, target = chosen.job.topology, chosen.slo.processing_latency_ms
     assert target is not None
@@ -135,10 +138,10 @@ def _ended(job: str, kind: str, method: str, policy: str, samples: int, seed: in
     test = under(chosen, trace=constant(case.rate, seconds), start=plan_for(topology, STARTS[job, kind]))
     if method == "AuTraScale":
         space = SearchSpace.above(case.base, topology)
-        points = training_set(space, samples)
+        points = training_set(space, samples, seed)
         runs = run(
-            test, policy, {"policy_running_time": RUNNING_TIME, "backlog_patience": patience}, seeds=(seed,),
-            prepare=taught(job, case.rate, case.base, points, seed),
+            test, policy, {"alpha": alpha, "policy_running_time": RUNNING_TIME, "backlog_patience": patience},
+            seeds=(seed,), prepare=taught(job, case.rate, case.base, points, seed),
         )  # fmt: skip
     else:
         guards = only(stabilisation={"seconds": RUNNING_TIME + 60.0})
@@ -156,6 +159,7 @@ def _ended(job: str, kind: str, method: str, policy: str, samples: int, seed: in
         plan, sum(plan), throughput, latency, benefit_score(ALPHA, target, latency, case.base, plan), iterations,
         meets=(meets := latency <= target and keeps_up(throughput, case.rate, 0.01)),
         met=int(meets),
+        runs=(tuple(plans[1 : iterations + 1]),),
     )  # fmt: skip
 
 

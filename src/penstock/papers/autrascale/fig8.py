@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from penstock.papers.autrascale.rate_change import SEEDS, Arrival, arrival, ds2_offline, iterations, latency, total
+from penstock.papers.autrascale.steady import base_at, latency_ms, steady
 from penstock.report.bands import CHANGE, INSTANCES, ITERATIONS
 from penstock.report.item import Item, Row, bar_chart
 from penstock.report.judging import agrees, cannot_be_judged, ours, theirs, unless
@@ -16,16 +17,12 @@ QUERIES = {
 MORE = {"Query 5": 2.0, "Query 11": 0.0}
 """Iterations that the paper's AuTraScale needs beyond those of DS2."""
 
-LOWER_BOUND = theirs(
-    "DS2 ends at the least that keeps up, where AuTraScale's own search space begins, so nothing can be saved unless "
-    "DS2 overshoots; here it does not, and misses the latency in every run"
-)
-
 
 def fig_8() -> Item:
     """Two Nexmark queries at a new rate: transfer against DS2."""
     mine = {q: [arrival(*test, "autrascale", seed) for seed in SEEDS] for q, test in QUERIES.items()}
     ds2 = {q: [ds2_offline(test[0], test[2], test[3], seed) for seed in SEEDS] for q, test in QUERIES.items()}
+    lower_bound, other_plans_first = theirs(_where_ds2_ends(ds2)), ours(_one_more_source())
     saved = {q: 1 - total(mine[q]) / total(ds2[q]) for q in QUERIES}
     more = {q: iterations(mine[q]) - iterations(ds2[q]) for q in QUERIES}
     rows = [
@@ -52,19 +49,15 @@ def fig_8() -> Item:
             ),
             **{
                 f"it needs {'two iterations more than' if extra else 'as many iterations as'} DS2 for {q}": unless(
-                    agrees(more[q], extra, ITERATIONS, "+.0f"),
-                    ours(
-                        "the base with one more source, run by itself, meets the target (480 and 144 ms), but the "
-                        "search tries other plans first, or ends at one"
-                    ),
+                    agrees(more[q], extra, ITERATIONS, "+.0f"), other_plans_first
                 )
                 for q, extra in MORE.items()
             },
             "for Query 5 its plan saves five instances": unless(
-                agrees(total(ds2["Query 5"]) - total(mine["Query 5"]), 5.0, INSTANCES, ".0f"), LOWER_BOUND
+                agrees(total(ds2["Query 5"]) - total(mine["Query 5"]), 5.0, INSTANCES, ".0f"), lower_bound
             ),
             "it saves 13.5 % of DS2's parallelism on average": unless(
-                agrees(fmean(saved.values()), 0.135, CHANGE, ".1%"), LOWER_BOUND
+                agrees(fmean(saved.values()), 0.135, CHANGE, ".1%"), lower_bound
             ),
             "which is 5.2 % of the CPU and 6.2 % of the memory (c)": cannot_be_judged(
                 "the simulator counts the same work for the same records under any plan, and no memory; what a process "
@@ -78,6 +71,27 @@ def fig_8() -> Item:
             ),
         ),
     )  # fmt: skip
+
+
+def _where_ds2_ends(ds2: dict[str, list[Arrival]]) -> str:
+    runs = [(base_at(QUERIES[q][0], QUERIES[q][2]), one) for q, found in ds2.items() for one in found]
+    at_base, missed = sum(one.plan == base for base, one in runs), sum(not one.meets for _, one in runs)
+    return (
+        "DS2 ends at the least that keeps up, where AuTraScale's own search space begins, so nothing can be saved "
+        f"unless DS2 overshoots: here it ends there in {at_base} of {len(runs)} runs, and misses its target in {missed}"
+    )
+
+
+def _one_more_source() -> str:
+    """What the smallest step above the base would do."""
+    found = {}
+    for q, (job, _, rate, target) in QUERIES.items():
+        sources, *rest = base_at(job, rate)
+        found[q] = f"{latency_ms(steady(job, rate, (sources + 1, *rest))):.0f} of {target}"
+    return (
+        f"the base with one more source, run by itself, takes {' and '.join(found.values())}, but the search tries "
+        "other plans first, or ends at one"
+    )
 
 
 def _rows(query: str, method: str, found: list[Arrival]) -> list[Row]:

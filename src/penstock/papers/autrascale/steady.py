@@ -59,10 +59,10 @@ def base_at(name: str, rate: float) -> Configuration:
     return throughput_parallelism(chosen.job.topology, true_rates(seen), input_rates(seen))
 
 
-def training_set(space: SearchSpace, samples: int | None = None) -> tuple[Configuration, ...]:
-    """The bootstrap set (six uniform samples); where a paper had more, random ones (seed 0) make up the number."""
+def training_set(space: SearchSpace, samples: int | None = None, seed: int = 0) -> tuple[Configuration, ...]:
+    """The bootstrap set (six uniform samples); where a paper had more, random ones make up the number."""
     points = list(bootstrap_set(space, 6))
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     while samples is not None and len(points) < samples:
         point = tuple(int(k) for k in random.integers(space.lower, space.upper, endpoint=True))
         points += [] if point in points else [point]

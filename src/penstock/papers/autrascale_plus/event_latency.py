@@ -92,16 +92,22 @@ def input_rate() -> float:
 
 @cache
 def drained(
-    method: str, backlog: int, target_ms: int, limit_minutes: int, seed: int = 0, processing_ms: float = PROCESSING_MS
+    method: str,
+    backlog: int,
+    target_ms: int,
+    limit_minutes: int,
+    seed: int = 0,
+    processing_ms: float = PROCESSING_MS,
+    nearest: bool = False,
 ) -> Drained:
-    """Run the whole course once."""
+    """Run the whole course once; `nearest` is how Proportion rounds."""
     slo = Slo(
         processing_latency=f"{min(processing_ms, target_ms):g} ms",
         event_latency=f"{target_ms} ms",
         drain=f"{limit_minutes} min",
     )
     cycles, cluster = list[Cycle](), _cluster(slo, seed)
-    loop = _loop(cluster, slo, _policy(method, seed))
+    loop = _loop(cluster, slo, _policy(method, seed, nearest))
     with threadpool_limits(1):
         for cycle in _cycles(cluster, loop, SETTLED_WITHIN):
             cycles.append(cycle)
@@ -171,10 +177,11 @@ def _loop(cluster: SimulatedCluster, slo: Slo, policy: AuTraScalePlus) -> Loop:
     )  # fmt: skip
 
 
-def _policy(method: str, seed: int) -> AuTraScalePlus:
+def _policy(method: str, seed: int, nearest: bool) -> AuTraScalePlus:
     """A policy that knows the bootstrap set's latencies at this rate and can profile, but not where (3) will end."""
     rate = input_rate()
-    policy = AuTraScalePlus() if method == "autrascale_plus" else DrainedBy(method=method)
+    simpler = method != "autrascale_plus"
+    policy = DrainedBy(method=method, nearest=nearest) if simpler else AuTraScalePlus()
     policy.policy_running_time, policy.backlog_patience = STABILISATION, PATIENCE
     base = base_at(JOB, rate)
     taught(JOB, rate, None, training_set(SearchSpace.above(base, workload(JOB).job.topology)), seed)(policy)

@@ -16,7 +16,11 @@ whose state is repartitioned.
   simulator, with the service times that Spark has just shown, where that can be told.
 - Latency is that of Spark's engines on cores that other programs may use too: tens of milliseconds in real time, and
   seconds in micro-batches. Every trial is one run, so small differences mean nothing.
-- One machine has no network between workers, no placement and no memory to run short of. CPU is what instances claim,
+- Windows of measurement are two seconds long, for which a trial of minutes has time. In a job that is overloaded their
+  rates waver: of a constant 500 records/s one showed 242 and the next 658. A policy that keeps what it knows by rate,
+  as AuTraScale does, may begin anew with such a window.
+- One machine has no network between workers, no placement and no memory to run short of: driver and executors are one
+  process, whose memory says nothing about a plan. CPU is what instances claim,
   as in AUTOSCALE's paper, or, for PSPS, what Spark counts for its tasks, in micro-batches and in real time.
 - Nothing is replayed. Queues have no limit, and events no time-out, but for PSPS' tables that say so.
 - A trial whose job failed, or of which nothing was measured for half a minute, is run once more. If it breaks again,

@@ -44,3 +44,11 @@ def test_what_was_not_measured_is_not_judged() -> None:
     assert judgement(item, "a fourth brings less") is Judgement.OPEN
     assert judgement(item, "does not keep all") is Judgement.OPEN
     assert judgement(item, "AuTraScale ends") is Judgement.FAILS
+
+
+def test_that_equation_3_sizes_the_count_for_its_parents_is_told_with_its_figures() -> None:
+    run = walked(fig2.MOST)
+    rates = {"true_processing_rate": {"flat_map": 30_000.0, "count": 213.0}}
+    first = [replace(c, decision=replace(c.decision, figures=rates)) if c.changed else c for c in run.cycles]
+    cause = fig2.item(fixed(150, 250, 260, 262), replace(run, cycles=tuple(first)), 2).claims[-1].verdict.cause.text
+    assert "one flat map 30,000 records/s. For the 500 that come, 3 would be asked for" in cause

@@ -67,6 +67,10 @@ def test_a_method_that_never_drains_leaves_its_claim_open() -> None:
     idle = replace(runs[3], cycles=runs[3].cycles[-2:])
     found = fig11.item([*runs[:3], idle], runs, 100.0)
     assert judgement(found, "fewer instances than max") is Judgement.OPEN
+    assert judgement(found, "Max and Exponent keep the limit") is Judgement.OPEN  # it missed none
+    only_max = [runs[0], *(replace(run, cycles=run.cycles[-2:]) for run in runs[1:3]), runs[3]]
+    found = fig11.item(only_max, runs, 100.0)
+    assert judgement(found, "most against Max") is Judgement.OPEN  # there is nothing to compare it with
 
 
 @pytest.mark.parametrize("method", PLANS)

@@ -40,3 +40,12 @@ def test_the_job_is_keyed_by_replicas_only_where_it_is_grouped() -> None:
     assert [step.key for step in grouped.steps.values()] == [(), *((f"to_{name}",) for name in list(grouped.steps)[1:])]
     assert all(not step.key for step in spread.steps.values())
     assert grouped.topology()["spout"].max == 1
+
+
+def test_a_replica_that_joins_is_sent_every_event_of_its_first_interval() -> None:
+    """The cause that the table prints where load balancing does not pay."""
+    trial, one, two = table7.trial("load balancing"), (1, 1, 1, 1, 1), (1, 2, 2, 2, 2)
+    alone = story(trial, (one, windows(trial, one, 0.0, 100.0, 100.0)))
+    joined = story(trial, (one, windows(trial, one, 0.0, 100.0)), (two, windows(trial, two, 2.0, 100.0)))
+    assert table7.TWITTER.busiest(alone) == 1.0
+    assert table7.TWITTER.busiest(joined) == pytest.approx(2.0)

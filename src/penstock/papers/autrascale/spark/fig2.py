@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from math import ceil
 from statistics import median
 
 import pyspark.sql.functions as F  # noqa: N812
@@ -22,7 +23,7 @@ from penstock.papers.autrascale.spark.yahoo_walk import has_ended
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import KEEP_UP, Cycles, Run, Trial, plan_of
 from penstock.report.item import Chart, Item, Row
-from penstock.report.judging import Judged, Verdict, cannot_be_judged
+from penstock.report.judging import Judged, Verdict, cannot_be_judged, theirs, unless
 from penstock.runs.spark_workload import SparkWorkload
 from penstock.spark import Pipeline
 from penstock.spark.io.endpoints import Sink, Source
@@ -116,13 +117,26 @@ def item(fixed: Sequence[Run], own: Run, cores: int) -> Item:
                 " -> ".join(map(str, own.plans)),
             ),
             "and does not keep all instances there may be": (
-                (instances < MOST, f"{instances} of {MOST}")
+                unless((instances < MOST, f"{instances} of {MOST}"), theirs(_sized_for_its_parents(own)))
                 if has_ended(own.cycles)
                 else cannot_be_judged("it had not ended")
             ),
         },
         charts=(Chart("Fig. 2 on Spark", "s", "records/s", tuple(run.throughput for run in (*fixed, own))),),
     )
+
+
+def _sized_for_its_parents(own: Run) -> str:
+    """What the first decision of the walk knew of the count and of the operator in front of it."""
+    known = (cycle.decision.figures.get("true_processing_rate") for cycle in own.cycles if cycle.changed)
+    rates = next((each for each in known if each), None)
+    figures = (
+        f": one flat map {rates['flat_map']:,.0f} records/s. For the {RATE:.0f} that come, "
+        f"{ceil(RATE / rates['count'])} would be asked for"
+        if rates
+        else ""
+    )
+    return f"equation 3 sizes the count for all that its parents can send, not for what comes to them{figures}"
 
 
 def _throughputs(cycles: Cycles) -> list[float]:

@@ -27,7 +27,9 @@ from penstock.report.item import Chart, Item, Row, listed
 from penstock.report.judging import Judged, Verdict, cannot_be_judged
 
 (JOB,) = JOBS
-BACKLOG, LIMIT_SECONDS, SECONDS = 6_000, 30.0, 80.0
+BACKLOG, LIMIT_SECONDS, SECONDS = 8_000, 30.0, 90.0
+"""Of 6,000 records so many are left when the job has settled that its steady plan works them off in 31 s: whether a
+method began to drain was chance then."""
 SLO = Slo(processing_latency="1 s", event_latency="2 s", drain=f"{LIMIT_SECONDS:g} s")
 STEADY: Configuration = (1, 2, 6, 5)
 """The plan that AuTraScale ends with at this rate: see Fig. 5."""
@@ -137,11 +139,8 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
         f"goes back; throughputs from busy windows and true rates, as nothing is profiled offline; {simulated.SETTING}",
         rows=tuple(rows),
         claims={
-            "AuTraScale+ keeps the limit": (own.in_time, _time(own)),
-            "Max and Exponent keep the limit": (
-                here["max"].in_time and here["exponent"].in_time,
-                f"{_time(here['max'])} and {_time(here['exponent'])}",
-            ),
+            "AuTraScale+ keeps the limit": (own.in_time if own.plan else None, _time(own)),
+            "Max and Exponent keep the limit": _both_in_time(here["max"], here["exponent"]),
             **{
                 f"AuTraScale+ takes fewer instances than {method} (theirs: {paper:.1%} fewer)": _fewer(
                     here, method, saved[method]
@@ -149,7 +148,7 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
                 for method, paper in SAVED.items()
             },
             "what it saves is most against Max": (
-                known.get("max") == max(known.values()) if "max" in known else None,
+                known["max"] == max(known.values()) if "max" in known and len(known) > 1 else None,
                 listed(known, ".1%"),
             ),
             "the job goes back to its steady plan, and its event latency is met there too": (
@@ -185,5 +184,13 @@ def _fewer(found: dict[str, DrainedOnSpark], method: str, saved: float | None) -
     return saved > 0, f"{found[OWN].instances} against {found[method].instances}, {saved:.1%}"
 
 
+def _both_in_time(first: DrainedOnSpark, second: DrainedOnSpark) -> Judged | Verdict:
+    if first.plan is None or second.plan is None:
+        return cannot_be_judged("one of the two never drained: its steady plan was fast enough")
+    return first.in_time and second.in_time, f"{_time(first)} and {_time(second)}"
+
+
 def _time(found: DrainedOnSpark) -> str:
+    if found.plan is None:
+        return "its steady plan was fast enough"
     return "not done when the run ended" if found.seconds is None else f"{found.seconds:.0f} s"

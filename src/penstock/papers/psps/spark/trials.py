@@ -71,6 +71,17 @@ class SpoutJob:
             on_cycle=grouping.on_cycle,
         )  # fmt: skip
 
+    def busiest(self, run: Run) -> float:
+        """How many times the events of an even share one replica was sent in an interval, at most: Algorithm 1 again,
+        over the cycles of a run that was grouped by it."""
+        grouping, most = ReplicaGrouping(execution_ms(self.job), self.td), 1.0
+        grouping.begin(run.trial.start)
+        for cycle in run.cycles:
+            grouping.on_cycle(cycle)
+            shares = [grouping.shares(name) for name in self.functions]
+            most = max(most, *(len(each) * max(each) for each in shares))
+        return most
+
     def metrics(self, run: Run) -> Metrics:
         """The paper's metrics. An event that failed or was dropped at the spout was read, but not processed. Latency is
         the event latency, since no event of the paper waits outside of Storm."""
