@@ -157,7 +157,10 @@ def _held(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     ]
     if rows:
         yield "## What the driver held"
-        yield "Before the first fault, after the last one, and in brackets the most after any."
+        yield (
+            "Before the first fault, after the last one, and in brackets the most after any. A run holds only if there "
+            "is no topic more after any fault, and of the rest at most one and a half times as much."
+        )
         yield table(["job", "seed", *HELD.values()], rows)
 
 

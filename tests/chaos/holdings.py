@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from chaos.victim import Victim
 
 PROCESSES = Path("/proc")
+MOST_HELD = 1.5
+"""Times what it held before the first fault: pools of threads and connections breathe, and a leak goes on growing."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,12 @@ class Holdings:
     jvm_handles: int
     topics: int | None
     temporary: int
+
+    def are_as(self, before: Holdings) -> bool:
+        """Whether nothing has piled up since then: no topic more, and of the rest `MOST_HELD` times as much at most."""
+        held, then = asdict(self), asdict(before)
+        topics, topics_then = held.pop("topics"), then.pop("topics")
+        return topics == topics_then and all(figure <= MOST_HELD * then[name] for name, figure in held.items())
 
 
 def holdings(victim: Victim) -> Holdings:

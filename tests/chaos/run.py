@@ -25,6 +25,8 @@ from chaos.ways import JOBS
 
 SETTLED_CYCLES = 4
 """The job has recovered when it has decided so often since a fault, changed its plan, and come on (`Outside.done`)."""
+CHANGES_BETWEEN = 5
+"""In `make chaos` the plan changes so often between two faults; in a slice of it once is enough."""
 MOST_STARTS = 5
 """So often a job that ended of a fault is started again."""
 
@@ -70,16 +72,22 @@ class Run:
 
     @property
     def holds(self) -> bool:
-        """Nothing lost; twice only where that is allowed, and as counted unless what was counted was killed."""
+        """Nothing lost; twice only where that is allowed, and as counted unless what was counted was killed; and
+        nothing piled up in the driver."""
         twice = self.account.twice
         return (
-            not self.account.lost and (self.twice_is_allowed or not twice) and (self.kills > 1 or twice <= self.counted)
+            not self.account.lost
+            and (self.twice_is_allowed or not twice)
+            and (self.kills > 1 or twice <= self.counted)
+            and all(outcome.holdings.are_as(self.before) for outcome in self.outcomes)
         )
 
 
-def chaos(job: str, folder: Path, seed: int, seconds: float | None, faults: Sequence[Fault] = ALL) -> Run:
+def chaos(
+    job: str, folder: Path, seed: int, seconds: float | None, faults: Sequence[Fault] = ALL, between: int = 1
+) -> Run:
     """Faults in an order drawn from the seed, each once before one comes again, until the time is over; without a
-    time, each once."""
+    time, each once. The plan changes so often `between` two of them."""
     dice, began, outcomes = random.Random(f"{job}:{seed}"), time.monotonic(), list[Outcome]()
     wanted = [each for each in faults if each in faults_of(job)]
     chosen = [each for each in wanted if each not in NEEDED or NEEDED[each](folder)]
@@ -90,17 +98,19 @@ def chaos(job: str, folder: Path, seed: int, seconds: float | None, faults: Sequ
         around.disk = folder / "checkpoint" if fill_disk in chosen else None
         victim = Victim(job, folder, seed, around)
         try:
-            _recovers(victim, around)
+            _recovers(victim, around, between)
             before = holdings(victim)
             order = dice.sample(chosen, len(chosen))
             while order if seconds is None else time.monotonic() - began < seconds:
                 fault = order.pop() if order else dice.choice(chosen)
                 at = time.monotonic()
                 fault(victim, dice)
-                restarts = _recovers(victim, around, MOST_STARTS if fault in MAY_END_THE_JOB else 0)
+                restarts = _recovers(victim, around, 1, MOST_STARTS if fault in MAY_END_THE_JOB else 0)
                 passed = round(time.monotonic() - at, 1)
                 outcomes.append(Outcome(fault.__name__, passed, restarts, holdings(victim)))
                 print(f"{job}: {outcomes[-1]}", file=sys.stderr, flush=True)
+                if between > 1:
+                    _recovers(victim, around, between - 1)
             lasted = round(time.monotonic() - began, 1)
             found = around.account()
         finally:
@@ -111,12 +121,13 @@ def chaos(job: str, folder: Path, seed: int, seconds: float | None, faults: Sequ
     )  # fmt: skip
 
 
-def _recovers(victim: Victim, around: Outside, starts: int = 0) -> int:
-    """Until the job decides, changes and comes on again; the plan that is believed in force is the one in force.
+def _recovers(victim: Victim, around: Outside, changes: int, starts: int = 0) -> int:
+    """Until the job decides, changes so often and comes on again; the plan that is believed in force is the one in
+    force.
 
     A job that ends by itself is started again up to so often; returns how often it was.
     """
-    before, changes, cycles, ended = around.done(), victim.changes, 0, 0
+    before, enough, cycles, ended = around.done(), victim.changes + changes, 0, 0
     while True:
         try:
             said = victim.cycle()
@@ -131,7 +142,7 @@ def _recovers(victim: Victim, around: Outside, starts: int = 0) -> int:
         agree = said["believed"] == said["in_force"]
         if not agree and not around.lags:
             raise AssertionError(f"{said['believed']} is believed in force, and {said['in_force']} is")
-        if agree and cycles >= SETTLED_CYCLES and victim.changes > changes and around.done() >= before + 1:
+        if agree and cycles >= SETTLED_CYCLES and victim.changes >= enough and around.done() >= before + 1:
             return ended
 
 
@@ -153,7 +164,7 @@ def main(arguments: list[str]) -> int:
     for job in jobs:
         try:
             with tempfile.TemporaryDirectory(prefix="penstock-chaos-", ignore_cleanup_errors=True) as folder:
-                run = chaos(job, Path(folder), given.seed, given.seconds / len(jobs) or None, chosen)
+                run = chaos(job, Path(folder), given.seed, given.seconds / len(jobs) or None, chosen, CHANGES_BETWEEN)
         except AssertionError as error:  # the other jobs have their turn all the same
             print(f"{job} did not recover: {error}", file=sys.stderr, flush=True)
             holds = False

@@ -34,6 +34,18 @@ def test_the_wall_clock_of_one_process_is_set_and_no_other_clock(off: int, tmp_p
     assert (true_day - day) - (true_steady - steady) == pytest.approx(-off, abs=30)
 
 
+def test_a_driver_in_which_something_piled_up_does_not_hold() -> None:
+    before = Holdings(30, 40, 200, 300, 5, 4)
+    for held, holds in [
+        (Holdings(45, 60, 300, 450, 5, 6), True),
+        (Holdings(46, 40, 200, 300, 5, 4), False),
+        (Holdings(30, 40, 200, 300, 5, 7), False),
+        (Holdings(30, 40, 200, 300, 6, 4), False),
+    ]:
+        run = Run("restart", 1, 1.0, 2, 1, 0, before, (Outcome("nothing", 1.0, 0, held),), Account(9, 0, 0), True)
+        assert run.holds is holds, held
+
+
 def test_the_page_says_what_came_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = Holdings(30, 40, 200, 300, 5, 3), Holdings(31, 42, 210, 290, 5, 4)
     outcomes = (Outcome("kill_worker", 12.3, 0, after), Outcome("fill_disk", 40.0, 2, before))

@@ -314,8 +314,11 @@ class Loop:
         except Exception as error:
             problem = f"the change could not be made: {sentence(error)}"
             log.warning("%s; the job runs on with %s", problem, before)
-            return False, problem, self.clock.now() - t
-        return True, None, self.clock.now() - t
+            return False, problem, self._seconds_since(t)
+        return True, None, self._seconds_since(t)
+
+    def _seconds_since(self, t: float) -> float:
+        return max(0.0, self.clock.now() - t)  # the clock may have been set back meanwhile
 
     def _count_leaving(self) -> int | None:
         try:

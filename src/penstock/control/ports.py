@@ -47,7 +47,13 @@ class Store(Protocol):
 class Clock(Protocol):
     """Gives the time in seconds: Unix time on a live job, time since the start in a simulation.
 
-    One that somebody may set also has `steady`, the seconds on a clock that nobody sets.
+    One that somebody may set is a `SteadyClock`.
     """
 
     def now(self) -> float: ...
+
+
+class SteadyClock(Clock, Protocol):
+    """Also has the seconds on a clock that nobody sets."""
+
+    def steady(self) -> float: ...

@@ -63,6 +63,15 @@ def test_what_a_batch_took_is_known_before_spark_reports_it_by_itself() -> None:
     assert read_progress(old).seconds == 2.183
 
 
+def test_a_batch_during_which_the_clock_was_set_back_is_read() -> None:
+    """Spark takes its length from the wall clock. As an error it would have ended a job in micro-batches."""
+    new = event(kafka(end=20, latest=70, rows=20)) | {"batchDuration": -81_374}
+    old = event(kafka(end=20, latest=70, rows=20)) | {"durationMs": {"triggerExecution": -81_374}}
+    del old["batchDuration"]
+    for each in (read_progress(new), read_progress(old)):
+        assert (each.records, each.seconds, each.end) == (20, 0.0, each.start)
+
+
 def test_one_source_that_does_not_report_its_lag_hides_that_of_the_job_and_is_named() -> None:
     batch = read_progress(event(kafka(end=20, latest=70, rows=20), RATE))
     assert batch.lag is None

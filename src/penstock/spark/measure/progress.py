@@ -124,10 +124,17 @@ def _figure(event: Mapping[str, Any], name: str) -> float:
 
 
 def _milliseconds(event: Mapping[str, Any]) -> float:
-    """What a batch took. Before Spark 4.0 that stands among its parts only."""
+    """What a batch took. Before Spark 4.0 that stands among its parts only.
+
+    Spark reads it off the wall clock. If that was set back meanwhile it is negative, and nobody knows what it was; the
+    loop does not count a window in which the clock was set.
+    """
     if "batchDuration" not in event and "durationMs" in event:
-        return _figure(_given(event, "durationMs", Mapping), "triggerExecution")
-    return _figure(event, "batchDuration")
+        event, name = _given(event, "durationMs", Mapping), "triggerExecution"
+    else:
+        name = "batchDuration"
+    taken: float = _given(event, name, int | float)
+    return _figure(event, name) if taken >= 0 else 0.0
 
 
 def _moment(event: Mapping[str, Any]) -> float:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NoReturn
@@ -251,7 +251,8 @@ class MicroBatchEngine(SparkEngine):
         self._between_batches.clear()
         try:
             if number % self._progress_batches == 0:
-                self._monitor.take_progress()
+                with suppress(Exception):  # whoever reads samples is told what is wrong with it; the batch runs
+                    self._monitor.take_progress()
             self._try_batch(frame, number)
             self._ran = number
         except Exception:
@@ -273,7 +274,7 @@ class MicroBatchEngine(SparkEngine):
         """Run a batch, again if it fails: what was wrong may pass, such as a broker that was away."""
         for attempt in range(ATTEMPTS):
             try:
-                self._run_batch(frame, number)
+                self._run_batch(frame, number, self._metering and not attempt)  # it may be measuring that failed
                 return
             except Exception as error:
                 self._meter.discard()
@@ -286,7 +287,7 @@ class MicroBatchEngine(SparkEngine):
             if self._stopping.wait(PAUSE_SECONDS * 2**attempt):
                 raise RuntimeError(INTERRUPTED)
 
-    def _run_batch(self, frame: DataFrame, number: int) -> None:
+    def _run_batch(self, frame: DataFrame, number: int, may_be_measured: bool) -> None:
         with self._lock:  # the plan of a batch is that of its beginning
             plan, warm_up = self.plan(), self._warming > 0
             self._warming = max(0, self._warming - 1)
@@ -297,7 +298,7 @@ class MicroBatchEngine(SparkEngine):
         # The time of the batch, not of the record: a stage that is run again, as an executor was lost, must make the
         # same rows. Spark spreads rows by what they hold: other ones would be lost, or come twice.
         self._taken.set(round(1e3 * began))
-        measured = self._metering and self._monitor.is_measured(began)
+        measured = may_be_measured and self._monitor.is_measured()
         metered = measured and self._monitor.is_metered(running)
         with without_call_sites():
             frame = self._scan.of(frame, self._query)  # the first batch may begin before the query is known

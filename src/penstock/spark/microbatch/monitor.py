@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.control.ports import Clock
+from penstock.control.ports import SteadyClock
 from penstock.model import Latency, OperatorSample, Plan, Sample
 from penstock.model.topology import Topology
 from penstock.spark.chains import Chain
@@ -117,7 +117,7 @@ class BatchMonitor:
         dry_runs: Mapping[str, DryRun],
         stages: StageReader,
         slots: SlotSupplier,
-        clock: Clock,
+        clock: SteadyClock,
     ) -> None:
         self._graph = graph
         self._topology = topology
@@ -130,7 +130,8 @@ class BatchMonitor:
         self._reported: dict[int, BatchProgress] = {}  # by the number of the batch, until it is read
         self._newest: BatchProgress | None = None
         self._ran: deque[RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
-        self._measured_at = self._measure_after = 0.0  # Unix seconds of the last one, and seconds to the next one
+        # When the last one was measured, on a clock that nobody sets, and seconds to the next one.
+        self._measured_at = self._measure_after = 0.0
         self._metered_at = self._meter_after = 0.0  # the same of those that are measured inside
         self._metered: MeteredBatch | None = None
         self._read_until = self._offered_at = 0.0  # Unix seconds
@@ -145,19 +146,21 @@ class BatchMonitor:
         self._progress = ProgressReader(query)
         self._read_until = self._offered_at = t
 
-    def is_measured(self, t: float) -> bool:
-        """Whether a batch that begins at `t` is one of those that are measured."""
-        if t - self._measured_at < self._measure_after:
+    def is_measured(self) -> bool:
+        """Whether a batch that begins now is one of those that are measured."""
+        now = self._clock.steady()
+        if now - self._measured_at < self._measure_after:
             return False
-        self._measured_at = t
+        self._measured_at = now
         return True
 
     def is_metered(self, running: Running) -> bool:
         """Whether a batch that is measured is also measured inside its operators: not if one was not long ago."""
         known = self._metered is not None and self._metered.plan == running.plan and not running.warm_up
-        if known and running.began - self._metered_at < self._meter_after:
+        now = self._clock.steady()
+        if known and now - self._metered_at < self._meter_after:
             return False
-        self._metered_at = running.began
+        self._metered_at = now
         return True
 
     def begins(self, running: Running) -> None:
@@ -226,7 +229,8 @@ class BatchMonitor:
                 self._done += progress.records
                 batch = replace(one.batch, records=progress.records, trigger_seconds=progress.seconds)
                 finished.append(replace(one, batch=batch))
-        return [one for one in finished if one.batch.records]  # Spark begins with an empty one
+        # Spark begins with an empty one. What one took during which the clock was set back nobody knows.
+        return [one for one in finished if one.batch.records and one.batch.seconds >= 0]
 
     def _input_rate(self) -> float | None:
         """Records per second that came since the last call: done since then, or waiting now and not before."""

@@ -171,8 +171,8 @@ class NativeEngine(SparkEngine):
             self._stop()
 
     def wait(self, seconds: float | None = None) -> bool:
-        end = math.inf if seconds is None else self.now() + seconds
-        while (left := min(end - self.now(), WAIT_SECONDS)) >= 1e-3:  # Spark waits whole milliseconds
+        end = math.inf if seconds is None else self.steady() + seconds
+        while (left := min(end - self.steady(), WAIT_SECONDS)) >= 1e-3:  # Spark waits whole milliseconds
             query = self.query
             ended = query.awaitTermination(left)  # type: ignore[arg-type]  # it takes fractions too
             if ended and self._changing.acquire(timeout=left):
@@ -282,15 +282,15 @@ class NativeEngine(SparkEngine):
         """What has come until now is processed in time then, and the change takes the pause after that batch."""
         query, takes = self.query, [change.seconds for change in self.changes]
         wait = until_due(self.now(), self.trigger_seconds, median(takes) if takes else FIXED_SECONDS)
-        until = self.now() + (wait + BEGINS_WITHIN if wait else 0.0)
-        while query.isActive and not query.status["isTriggerActive"] and self.now() < until:
+        until = self.steady() + (wait + BEGINS_WITHIN if wait else 0.0)
+        while query.isActive and not query.status["isTriggerActive"] and self.steady() < until:
             time.sleep(LOOK_SECONDS)
 
     def _stop(self) -> None:
         query = self.query
-        finished, until = _batches_finished(query), self.now() + STOP_SECONDS
+        finished, until = _batches_finished(query), self.steady() + STOP_SECONDS
         while query.isActive and query.status["isTriggerActive"] and _batches_finished(query) == finished:
-            if self.now() > until:
+            if self.steady() > until:
                 log.warning("a batch did not end within %.0f min and is interrupted: it runs again", STOP_SECONDS / 60)
                 break
             time.sleep(LOOK_SECONDS)

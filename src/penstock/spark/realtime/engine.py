@@ -210,7 +210,7 @@ class RealTimeEngine(SparkEngine):
         return [s for s in self._segments if any(plan[name] != before[name] for name in s.segment.operators)]
 
     def _changed(self, touched: Sequence[RunningSegment], before: Plan, plan: Plan) -> ChangeCost:
-        t, known, why, started = self.now(), self.duplicates, None, 0.0
+        t, began, known, why, started = self.now(), self.steady(), self.duplicates, None, 0.0
         changed: list[RunningSegment] = []
         restarts: list[Restart] = []
         try:
@@ -229,7 +229,7 @@ class RealTimeEngine(SparkEngine):
         if why is not None and restarts:
             log.warning("%s: restarted, as %s", ", ".join(r.segment.segment.name for r in restarts), why)
         return cost_of(
-            before, plan, handed_over, restarts, t=t, seconds=self.now() - t, start_seconds=started, why=why,
+            before, plan, handed_over, restarts, t=t, seconds=self.steady() - began, start_seconds=started, why=why,
             duplicates=self.duplicates - known,
         )  # fmt: skip
 

@@ -26,7 +26,8 @@ class CancelledError(PenstockError):
 
 @dataclass
 class Restart:
-    """A segment that was restarted, and what that cost so far. `silence_seconds` is None until it emits again."""
+    """A segment that was restarted, and what that cost so far. `silence_seconds` is None until it emits again; the
+    times are those of a clock that nobody sets."""
 
     segment: RunningSegment
     cut_short: bool
@@ -98,17 +99,17 @@ class Rescale:
         return segment.last_batch > batch or not segment.running
 
     def _stop(self, segment: RunningSegment, cut_short: bool) -> None:
-        restart = Restart(segment, cut_short, stopped_at=time.time())
+        restart = Restart(segment, cut_short, stopped_at=time.monotonic())
         self.restarts.append(restart)
         segment.stop()
-        restart.stop_seconds = time.time() - restart.stopped_at
+        restart.stop_seconds = time.monotonic() - restart.stopped_at
         lengths = self._stopped(segment)
         restart.length = None if lengths is None else lengths[segment.wiring.writes[0]]
 
     def _start(self, restart: Restart, prepared: DataStreamWriter | None) -> None:
-        began = time.time()
+        began = time.monotonic()
         restart.segment.start(self._plan, prepared)
-        restart.started_at = time.time()
+        restart.started_at = time.monotonic()
         restart.start_seconds = restart.started_at - began
 
     def _look_for_output(self) -> None:
@@ -118,7 +119,7 @@ class Rescale:
             if not restart.segment.running:
                 raise SegmentFailedError(restart.segment.failure or f"{restart.segment.segment.name} ended")
             if lengths and restart.length is not None and lengths[restart.segment.wiring.writes[0]] > restart.length:
-                restart.silence_seconds = time.time() - restart.stopped_at
+                restart.silence_seconds = time.monotonic() - restart.stopped_at
 
     def _waits_for_output(self, restart: Restart) -> bool:
-        return restart.silence_seconds is None and time.time() < restart.started_at + FIRST_OUTPUT_SECONDS
+        return restart.silence_seconds is None and time.monotonic() < restart.started_at + FIRST_OUTPUT_SECONDS
