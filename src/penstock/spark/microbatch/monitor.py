@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -131,8 +132,8 @@ class BatchMonitor:
         self._newest: BatchProgress | None = None
         self._ran: deque[RanBatch] = deque(maxlen=REMEMBERED_BATCHES)
         # When the last one was measured, on a clock that nobody sets, and seconds to the next one.
-        self._measured_at = self._measure_after = 0.0
-        self._metered_at = self._meter_after = 0.0  # the same of those that are measured inside
+        self._measured_at, self._measure_after = -math.inf, 0.0
+        self._metered_at, self._meter_after = -math.inf, 0.0  # the same of those that are measured inside
         self._metered: MeteredBatch | None = None
         self._read_until = self._offered_at = 0.0  # Unix seconds
         self._running: Running | None = None
