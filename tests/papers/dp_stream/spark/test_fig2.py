@@ -38,27 +38,28 @@ def test_the_default_plan_just_carries_the_highest_rate(usual: SparkWorkload, pl
 
 
 def test_latencies_are_compared_with_the_default_plan_and_with_no_prediction() -> None:
-    item = made(90.0, 60.0, 50.0, 200.0)
+    item = made(90.0, 60.0, 50.0)
     assert [claim.judgement for claim in item.claims] == [Judgement.HOLDS] * 2
     assert figure(item, "Dp-Stream: mean latency").spark == pytest.approx(50.0)
     assert figure(item, "default: mean latency").paper == 4.66
-    slow = made(90.0, 50.0, 60.0, 200.0)
+    slow = made(90.0, 50.0, 60.0)
     assert judgement(slow, "prediction") is Judgement.FAILS
 
 
 def test_what_else_may_be_the_cause_is_tried_in_the_simulator() -> None:
     """A change that is handed over costs nothing there, and a restart a second; a decision may come more often; and the
     default plan may have instances to spare."""
-    item = made(50.0, 60.0, 90.0, 200.0)
+    item = made(50.0, 60.0, 90.0)
 
     def ours(label: str) -> float:
         found = figure(item, f"{label}: mean latency").ours
         assert isinstance(found, float)
         return found
 
-    assert ours(fig2.RESTARTED) > 3 * ours(fig2.OWN)
-    assert ours(f"a decision every 0.5 s, {fig2.OWN}") < ours(fig2.OWN)
-    assert ours(f"at most 180 records/s, {fig2.STORM}") < ours(fig2.STORM)
+    assert ours(f"{fig2.OWN}, by restarts") > 1.5 * ours(fig2.OWN)
+    assert ours(f"{fig2.STORM}, by restarts") == ours(fig2.STORM)  # it never changes
+    assert ours(f"{fig2.OWN}, a decision every 0.5 s") < ours(fig2.OWN)
+    assert ours(f"{fig2.STORM}, at most 180 records/s") < ours(fig2.STORM)
     cause = item.claims[0].verdict.cause
     assert cause.whose is Whose.OURS
     assert "one every 20 of them" in cause.text
