@@ -65,6 +65,16 @@ def test_what_else_may_be_the_cause_is_tried_in_the_simulator() -> None:
     assert "one every 20 of them" in cause.text
 
 
+def test_a_disturbed_start_shows_beside_what_comes_after_it() -> None:
+    trials = fig2.trials(fig2.just_carried(fig2.WORD_COUNT))
+    start = windows(trials[0], PLAN, 0.0, *[100.0] * 10, latency_ms=300.0)
+    later = windows(trials[0], PLAN, 20.0, *[100.0] * 10, latency_ms=100.0)
+    runs = [story(trials[0], (PLAN, [*start, *later])), *(run(trial, 150.0) for trial in trials[1:])]
+    item = fig2.item(2, 2.27, 4.66, fig2.WORD_COUNT, runs)
+    assert figure(item, "default: mean latency").spark == pytest.approx(200.0)
+    assert figure(item, "default: the same after the first 20 s").spark == pytest.approx(100.0)
+
+
 def test_a_window_without_a_latency_is_no_point_of_the_line() -> None:
     trial = fig2.trials(fig2.WORD_COUNT)[0]
     silent = [replace(each, event_latency_ms=None) for each in windows(trial, PLAN, 8.0, 0.0)]

@@ -19,6 +19,7 @@ from penstock.papers.spark.trial import HANDOVER, RESTART, Cycles, Run, Trial
 from penstock.report.item import Chart, Item, Row, lower
 from penstock.report.judging import ours, unless
 from penstock.runs.spark_workload import SparkWorkload
+from penstock.runs.summary import together
 
 STORM, LAST, OWN = "default", "Dp-Stream, last rate", "Dp-Stream"
 FASTER = 10
@@ -86,6 +87,10 @@ def item(number: int, paper: float, paper_storm: float, job: SparkWorkload, spar
         for row in (
             Row(f"{label}: mean latency", printed.get(label), _ms(twins[label]), "ms", spark=_ms(run)),
             Row(
+                f"{label}: the same after the first {TRAINING:.0f} s", None, _trained_ms(twins[label]), "ms",
+                spark=_trained_ms(run),
+            ),
+            Row(
                 f"{label}: mean instances", None, twins[label].result.mean_parallelism, "instances",
                 spark=run.result.mean_parallelism,
             ),
@@ -138,6 +143,16 @@ def item(number: int, paper: float, paper_storm: float, job: SparkWorkload, spar
 
 def _ms(run: Run) -> float:
     return run.result.event_latency_ms.mean or 0.0
+
+
+def _trained_ms(run: Run) -> float:
+    """The latency from when the network is trained on, and the job has been running for a while."""
+    windows = [
+        ((sample.throughput or 0.0) * sample.seconds, sample.event_latency_ms)
+        for sample in run.samples
+        if sample.t >= TRAINING and sample.event_latency_ms is not None
+    ]
+    return together(windows).mean or 0.0
 
 
 WORD_COUNT, TOP_N = JOBS
