@@ -2,6 +2,10 @@
 
 The paper's mean latencies of some 2 ms leave no room for an interruption, so changes are handed over. What restarts
 would cost, and what else makes a job that is ten times as fast unlike the paper's, is tried in the simulator.
+
+By restarts and at the jobs' usual load, at which a fifth to a third of their default plans is idle, neither claim held
+on Spark: with WordCount Dp-Stream took 496 ms, 370 without its prediction and the default plan 472, and with Top-N 386,
+293 and 153.
 """
 
 from __future__ import annotations
