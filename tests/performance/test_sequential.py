@@ -12,6 +12,7 @@ from penstock import Slo
 from penstock.model import Batch, Execution, Observation, OperatorSample, Plan, Sample, Topology
 from penstock.performance.batch_cost import Load
 from penstock.performance.sequential import ConcurrentView, as_if_concurrent
+from penstock.performance.true_rates import true_rates
 from penstock.policies.ds2 import Ds2
 
 PAIR = Topology.chain("parse", "count")
@@ -32,6 +33,27 @@ def test_without_batches_every_operator_shows_the_time_of_all() -> None:
 def test_where_one_operator_was_not_measured_nothing_is_made_up() -> None:
     shown = ConcurrentView(SLO).of(window({"parse": 2.0, "count": None}))
     assert {each.useful_seconds for each in shown.operators.values()} == {None}
+
+
+def test_instances_differ_from_each_other_as_they_did() -> None:
+    """AuTraScale+ takes the mean of their rates; AuTraScale divides sums, which are the same for any instances."""
+    sample = window({"parse": 2.0, "count": 6.0})
+    uneven = replace(sample.operators["parse"], instance_rates=(1000.0, 250.0))
+    sample = replace(sample, operators={**sample.operators, "parse": uneven})
+    seen = as_if_concurrent(
+        Observation(
+            t=10.0,
+            topology=PAIR,
+            slo=SLO,
+            plan=Plan({"parse": 4, "count": 4}),
+            samples=(sample,),
+            execution=Execution.SEQUENTIAL,
+        )
+    )
+    assert seen.latest.operators["parse"].instance_rates == (250.0, 62.5)  # a quarter of 8 s was the operator's own
+    assert true_rates(seen, by_instance=True)["parse"].processing == pytest.approx((250.0 + 62.5) / 2)
+    assert true_rates(seen)["parse"].processing == pytest.approx(1000 / 8.0)
+    assert seen.latest.operators["count"].instance_rates is None
 
 
 def test_what_every_batch_costs_counts_once_for_each_batch_that_the_target_allows() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from penstock.model import Batch, Execution, FrozenMap, Observation, Sample, Slo
+from penstock.model import Batch, Execution, FrozenMap, Observation, OperatorSample, Sample, Slo
 from penstock.performance.batch_cost import CostEstimate, Load, batch_seconds, least_load
 from penstock.performance.learnt_cost import LearntCost
 
@@ -63,9 +63,7 @@ class ConcurrentView:
             useful: float | None = sample.seconds * self._slots(rate)
         else:
             useful = self._useful_seconds(sample, batches)
-        operators = {
-            name: replace(each, useful_seconds=useful, instance_rates=None) for name, each in sample.operators.items()
-        }
+        operators = {name: _showing(each, useful) for name, each in sample.operators.items()}
         return replace(sample, operators=FrozenMap(operators))
 
     def _useful_seconds(self, sample: Sample, batches: Sequence[Batch]) -> float | None:
@@ -89,6 +87,13 @@ class ConcurrentView:
         if shown or self.cost is None or not self.cost.typical:
             return None
         return sample.job_input_rate or None
+
+
+def _showing(operator: OperatorSample, useful: float | None) -> OperatorSample:
+    """The operator with other useful seconds. Its instances differ from each other as they did."""
+    own, rates = operator.useful_seconds, operator.instance_rates or ()
+    shown = tuple(rate * own / useful for rate in rates) if own and useful else ()
+    return replace(operator, useful_seconds=useful, instance_rates=shown or None)
 
 
 def _with_records(sample: Sample, rate: float) -> Sample:

@@ -117,6 +117,12 @@ def storm_on_dns() -> Runs:
 
 
 @cache
+def storm_on_queries(mean: float, deviation: float, every: float) -> Runs:
+    """Run one replica of each operator of the DNS application under another stream, of one seed."""
+    return over_traces(shuffled(workload("dns")), [dns(0, mean, deviation, every)], "static", interval=f"{TD:g} s")
+
+
+@cache
 def storm(replicas: int, name: str = "twitter", timeout: float | None = None) -> Runs:
     """Run a fixed number of replicas, without a time-out: the paper's 197 s of latency with one replica show none."""
     chosen = shuffled(with_engine(workload(name), timeout_seconds=timeout))

@@ -21,7 +21,7 @@ ENGINE = Engine(
 POOL = 3
 """The pool holds so many times r_over: the paper saw more replicas awake than r_over while queues were worked off."""
 
-DNS_MEAN, DNS_DEVIATION = 28.0, 0.6  # events/s, of the logarithm
+DNS_MEAN, DNS_DEVIATION, DNS_EVERY = 28.0, 0.6, 60.0  # events/s, of the logarithm, s
 TWEETS_LOW, SECONDS = 375.0, 1100
 TWEETS_PEAKS = ((200.0, 2850.0, 52.0), (500.0, 2850.0, 52.0), (900.0, 3465.0, 58.0))  # s, events/s above the low, s
 RAW_EVERY, RAW_DEVIATION = 10.0, 0.6  # s, of the logarithm
@@ -50,12 +50,12 @@ def raw_tweets(seed: int = 0, deviation: float = RAW_DEVIATION) -> Trace:
     return replace(fluctuating(tweets(), RAW_EVERY, deviation, seed), name="raw_tweets")
 
 
-def dns(seed: int = 4) -> Trace:
+def dns(seed: int = 4, mean: float = DNS_MEAN, deviation: float = DNS_DEVIATION, every: float = DNS_EVERY) -> Trace:
     """DNS queries: restless from one moment to the next, log-normal around a constant, by a seeded generator.
 
     Derived: one replica of each operator loses a few hundredths. Chosen: mean, deviation, and a minute between points.
     """
-    return fluctuating(constant(DNS_MEAN, 1200.0), 60.0, DNS_DEVIATION, seed)
+    return fluctuating(constant(mean, 1200.0), every, deviation, seed)
 
 
 def _workload(

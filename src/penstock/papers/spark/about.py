@@ -4,9 +4,9 @@ ABOUT = """\
 ## What is asked of Spark, and what two cores cannot show
 
 The jobs, loads and targets of the papers are scaled down to what a laptop carries, and the policies run in their loop
-on real Spark: in real time, where operators run at once as in Storm and Flink and a change restarts the query; or in
-micro-batches, where a change takes effect with the next batch, as with PSPS' pool of replicas; or as a native query,
-whose state is repartitioned.
+on real Spark: in real time, where operators run at once as in Storm and Flink and a change restarts the query, or is
+handed over where that of the paper interrupts nothing; or in micro-batches, where a change takes effect with the next
+batch, as with PSPS' pool of replicas; or as a native query, whose state is repartitioned.
 
 - An operator waits for its service time instead of computing, as one that calls another system does, so that dozens of
   instances find room on few cores. Such instances do not get in each other's way. AuTraScale's Fig. 2 has a job that

@@ -20,6 +20,7 @@ from penstock.runs.summary import RunSummary
 
 Cycles = Sequence[Cycle]
 
+RESTART, HANDOVER = "restart", "handover"
 KEEP_UP = 0.05
 """How far the throughput of a window may lie below the input: in batches of 2 s the pause between two of them shows."""
 
@@ -52,10 +53,15 @@ class Trial(Steering):
     guards: GuardOptions | None = field(default_factory=only)
     interval: str | timedelta = "2 s"
     batch_seconds: float = 2.0
-    change: str = "restart"
+    change: str = RESTART
     backlog: int = 0
     enough: Callable[[Cycles], bool] = lambda cycles: False
     on_cycle: Callable[[Cycle], None] = lambda cycle: None
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether a change leaves the job running."""
+        return self.execution is Execution.CONCURRENT and self.change == HANDOVER
 
 
 @dataclass(frozen=True)
@@ -99,9 +105,10 @@ class Run:
         """The throughput over time, for a chart."""
         return self.line(lambda sample: sample.throughput or 0.0)
 
-    def line(self, figure: Callable[[Sample], float]) -> Series:
-        """A figure of every window over time, for a chart."""
-        return Series(self.trial.label, tuple(s.end for s in self.samples), tuple(map(figure, self.samples)))
+    def line(self, figure: Callable[[Sample], float | None]) -> Series:
+        """A figure of every window that has it over time, for a chart."""
+        found = [(sample.end, value) for sample in self.samples if (value := figure(sample)) is not None]
+        return Series(self.trial.label, tuple(end for end, _ in found), tuple(value for _, value in found))
 
     @property
     def result(self) -> Result:

@@ -46,6 +46,17 @@ def test_what_was_not_measured_is_not_judged() -> None:
     assert judgement(item, "AuTraScale ends") is Judgement.FAILS
 
 
+def test_a_plan_in_whose_windows_nothing_came_through_says_nothing_of_the_policy() -> None:
+    run = walked(3)
+    still = [
+        replace(c, samples=tuple(replace(sample, throughput=0.0) for sample in c.samples)) if not c.changed else c
+        for c in run.cycles
+    ]
+    item = fig2.item(fixed(150, 250, 260, 262), replace(run, cycles=tuple(still)), 2)
+    assert judgement(item, "AuTraScale ends") is Judgement.OPEN
+    assert judgement(item, "does not keep all") is Judgement.OPEN
+
+
 def test_that_equation_3_sizes_the_count_for_its_parents_is_told_with_its_figures() -> None:
     run = walked(fig2.MOST)
     rates = {"true_processing_rate": {"flat_map": 30_000.0, "count": 213.0}}

@@ -30,3 +30,11 @@ def test_a_query_that_grows_with_its_rate_and_gives_the_right_answer() -> None:
     assert judgement(found, "Query 11: the policy") is Judgement.FAILS
     assert judgement(found, "Query 11: at the higher") is Judgement.OPEN  # nothing was decided at the second rate
     assert judgement(found, "Query 11: its results") is Judgement.FAILS
+
+
+def test_what_comes_into_force_or_is_decided_after_the_last_bids_does_not_count() -> None:
+    """The stop waited for a long batch, and the query shrank when nothing came any more."""
+    late = Rescaled([decided(8, 1, 1), decided(SECONDS + 14, 1, 8), decided(2 * SECONDS + 40, 8, 1)], [60.0], 34, True)
+    found = item({"Query 5": late})
+    assert judgement(found, "Query 5: the policy") is Judgement.FAILS
+    assert figure(found, "Query 5: partitions after").spark == 8

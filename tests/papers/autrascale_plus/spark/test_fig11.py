@@ -73,6 +73,16 @@ def test_a_method_that_never_drains_leaves_its_claim_open() -> None:
     assert judgement(found, "most against Max") is Judgement.OPEN  # there is nothing to compare it with
 
 
+def test_a_run_without_a_drain_says_when_it_could_first_decide_and_returns_from_none() -> None:
+    runs = [course(method, plan, late=5) for method, plan in PLANS.items()]
+    last = runs[0].cycles[-1]
+    blind, known = (replace(last.decision, figures=figures) for figures in ({}, {"phase": "steady"}))
+    idle = replace(runs[0], cycles=(replace(last, t=8.0, decision=blind), replace(last, t=46.0, decision=known)))
+    found = fig11.item([idle, *runs[1:]], runs, 100.0)
+    assert judgement(found, "goes back to its steady plan") is Judgement.OPEN
+    assert all("after 46 s" in claim.why for claim in found.claims if "goes back" in claim.text)
+
+
 @pytest.mark.parametrize("method", PLANS)
 def test_each_method_drains_in_the_loop_from_the_window_in_which_the_backlog_shows(method: str) -> None:
     """4,526 records wait, 200 a second come, and the plan does 300: at 338 a second they are gone within 30 s."""

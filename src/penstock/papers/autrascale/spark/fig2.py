@@ -34,6 +34,8 @@ SERVICE_MS = {"source": 0, "flat_map": 0, "count": 5, "sink": 0}
 RATE, SECONDS, WALK_SECONDS, MOST = 500.0, 30.0, 70.0, 6
 PARALLELISM = (1, 2, 3, 4)
 WINDOWS = 4
+SILENT = cannot_be_judged("nothing came through in the windows of its last plan")
+"""Such windows say nothing about a plan, nor about the policy that ended with it."""
 POLICY = "autrascale"
 OPTIONS = {"keep_up_tolerance": KEEP_UP, "policy_running_time": 4.0, "throughput_noise": 0.1}
 
@@ -113,11 +115,12 @@ def item(fixed: Sequence[Run], own: Run, cores: int) -> Item:
             "a second instance brings more": _more(done, 1, 2, None),
             "a fourth brings less than a second did": _more(done, 3, 4, (1, 2)),
             "AuTraScale ends though no plan keeps up": (
-                has_ended(own.cycles),
-                " -> ".join(map(str, own.plans)),
+                (has_ended(own.cycles), " -> ".join(map(str, own.plans))) if _carried(own) != 0.0 else SILENT
             ),
             "and does not keep all instances there may be": (
-                unless((instances < MOST, f"{instances} of {MOST}"), theirs(_sized_for_its_parents(own)))
+                SILENT
+                if _carried(own) == 0.0
+                else unless((instances < MOST, f"{instances} of {MOST}"), theirs(_sized_for_its_parents(own)))
                 if has_ended(own.cycles)
                 else cannot_be_judged("it had not ended")
             ),

@@ -168,5 +168,5 @@ def _instances(run: Run) -> Series:
     return Series(run.trial.label, tuple(c.t for c in run.cycles), tuple(float(c.before.total) for c in run.cycles))
 
 
-def _processing_ms(sample: Sample) -> float:
-    return 0.0 if sample.processing_latency_ms is None else sample.processing_latency_ms.mean or 0.0
+def _processing_ms(sample: Sample) -> float | None:
+    return None if sample.processing_latency_ms is None else sample.processing_latency_ms.mean

@@ -34,6 +34,9 @@ SERVICE_MS, MOST, BATCH, FILE_SECONDS = 8, 8, 2.0, 1.0
 SECONDS = 28
 """Each of the two rates lasts so long."""
 OPTIONS = {"keep_up_tolerance": KEEP_UP, "policy_running_time": 2 * BATCH}
+FILES = 4
+"""A batch reads so many files at most. One that reads all that has come takes longer and longer while the query falls
+behind: the first took 37 s, nothing was decided before its end, and the stop waited a minute for the second."""
 ANSWER_SECONDS = 60.0
 
 
@@ -125,7 +128,8 @@ def _build(change: Change, source: Path, results: Path) -> Callable[[SparkSessio
         rows.write.mode("overwrite").parquet(f"{results}/batch={batch}")  # a batch that is repeated stays one
 
     def build(spark: SparkSession, plan: Plan) -> DataStreamWriter:
-        bids = spark.readStream.schema(SCHEMA).parquet(str(source)).repartition(plan[STATE], change.key)
+        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES)
+        bids = reader.parquet(str(source)).repartition(plan[STATE], change.key)
         return QUERIES[change.query](waiting(SERVICE_MS, change.key)(bids)).writeStream.foreachBatch(keep)
 
     return build
@@ -163,18 +167,18 @@ def item(found: dict[str, Rescaled]) -> Item:
     return Item.of(
         title="AuTraScale, Fig. 8 (Nexmark), on Spark",
         setting="nexmark_q5 from 200 to 300 and nexmark_q11 from 240 to 300 bids/s (20k to 30k and 80k to 100k in the "
-        f"paper), {SECONDS} s each, as native queries in micro-batches of {BATCH:g} s, from one partition of their "
-        f"state, at most {MOST}; a bid takes {SERVICE_MS} ms; autrascale without a latency target every "
-        f"{2 * BATCH:g} s: throughput optimisation, as all operators of a query share one number of partitions and "
-        "nothing is left to search; every change is a stop, a repartition of the state and a start. Nothing is "
-        "simulated beside it",
+        f"paper), {SECONDS} s each, as native queries in micro-batches of {BATCH:g} s, of at most {FILES} s of bids, "
+        f"from one partition of their state, at most {MOST}; a bid takes {SERVICE_MS} ms; autrascale without a latency "
+        f"target every {2 * BATCH:g} s: throughput optimisation, as all operators of a query share one number of "
+        "partitions and nothing is left to search; every change is a stop, a repartition of the state and a start. "
+        "Nothing is simulated beside it",
         rows=rows,
         claims={
             f"{name}: {text}": judged
             for name, each in found.items()
             for text, judged in {
                 "the policy rescales the query while bids come": (
-                    len(each.partitions) > 1,
+                    any(cycle.before[STATE] > 1 for cycle in each.within(0.0, 2 * SECONDS)),
                     " -> ".join(map(str, each.partitions)),
                 ),
                 "at the higher rate it has no fewer partitions": _grows(each),
@@ -194,7 +198,7 @@ def item(found: dict[str, Rescaled]) -> Item:
 
 
 def _grows(each: Rescaled) -> Judged:
-    before, after = (_last(each.within(*span)) for span in ((0.0, SECONDS), (SECONDS, float("inf"))))
+    before, after = (_last(each.within(*span)) for span in ((0.0, SECONDS), (SECONDS, 2 * SECONDS)))
     if before is None or after is None:
         return None, "not decided at both rates"
     return after >= before, f"{before} and {after}"
@@ -205,7 +209,7 @@ def _last(cycles: list[Cycle]) -> int | None:
 
 
 def _rows(name: str, each: Rescaled) -> list[Figure]:
-    before, after = (_last(each.within(*span)) for span in ((0.0, SECONDS), (SECONDS, float("inf"))))
+    before, after = (_last(each.within(*span)) for span in ((0.0, SECONDS), (SECONDS, 2 * SECONDS)))
     return [
         Figure(f"{name}: partitions before", None, None, spark=before),
         Figure(f"{name}: partitions after", None, None, spark=after),

@@ -69,11 +69,13 @@ class DrainedOnSpark:
     plan     pi_e, the plan that drained; None: no drain was decided on
     seconds  until the event latency was met
     calm     until it was met under the steady plan again, to which the policy went back
+    first    from the start of the run to the first decision for which all was measured that it needs
     """
 
     plan: Configuration | None
     seconds: float | None
     calm: float | None
+    first: float | None
 
     @property
     def instances(self) -> int | None:
@@ -91,6 +93,7 @@ class DrainedOnSpark:
 def drained(cycles: Sequence[Cycle]) -> DrainedOnSpark:
     """Read off the cycles of a run: the drain, the moment it was over, the way back."""
     plan, began, seconds, back = None, 0.0, None, False
+    first = next((cycle.t for cycle in cycles if cycle.decision.figures.get("phase")), None)
     for cycle in cycles:
         sample = cycle.samples[-1]
         if plan is None and cycle.decision.figures.get("phase") == DRAINING:
@@ -98,9 +101,9 @@ def drained(cycles: Sequence[Cycle]) -> DrainedOnSpark:
         elif plan is not None and seconds is None and sample.end > began and met(sample, SLO):
             seconds = sample.end - began
         elif back and not sample.warm_up and met(sample, SLO):
-            return DrainedOnSpark(plan, seconds, sample.end - began)
+            return DrainedOnSpark(plan, seconds, sample.end - began, first)
         back = back or (seconds is not None and cycle.decision.reason.code is ReasonCode.RESTORE and cycle.changed)
-    return DrainedOnSpark(plan, seconds, None)
+    return DrainedOnSpark(plan, seconds, None, first)
 
 
 def is_over(cycles: Cycles) -> bool:
@@ -152,8 +155,12 @@ def item(spark: list[Run], twins: list[Run], steady_ms: float) -> Item:
                 listed(known, ".1%"),
             ),
             "the job goes back to its steady plan, and its event latency is met there too": (
-                own.calm is not None,
-                "not within the run" if own.calm is None else f"{own.calm:.0f} s after the decision to drain",
+                None if own.plan is None else own.calm is not None,
+                _time(own)
+                if own.plan is None
+                else "not within the run"
+                if own.calm is None
+                else f"{own.calm:.0f} s after the decision to drain",
             ),
         },
         charts=(Chart("Fig. 11 on Spark", "s", "records waiting", waiting),),
@@ -180,17 +187,25 @@ def _saved(found: dict[str, DrainedOnSpark], method: str) -> float | None:
 
 def _fewer(found: dict[str, DrainedOnSpark], method: str, saved: float | None) -> Judged | Verdict:
     if saved is None:
-        return cannot_be_judged("one of the two never drained: its steady plan was fast enough")
+        return cannot_be_judged(_why_never(found[OWN], found[method]))
     return saved > 0, f"{found[OWN].instances} against {found[method].instances}, {saved:.1%}"
 
 
 def _both_in_time(first: DrainedOnSpark, second: DrainedOnSpark) -> Judged | Verdict:
     if first.plan is None or second.plan is None:
-        return cannot_be_judged("one of the two never drained: its steady plan was fast enough")
+        return cannot_be_judged(_why_never(first, second))
     return first.in_time and second.in_time, f"{_time(first)} and {_time(second)}"
+
+
+def _why_never(*found: DrainedOnSpark, which: str = "one of the two") -> str:
+    """Why a drain never began. The batch in which a backlog comes lasts until it has gone through the job, and
+    shows its latency and useful time only then."""
+    late = max((each.first for each in found if each.plan is None and each.first is not None), default=None)
+    shown = "" if late is None else f", when after {late:.0f} s a window first showed all that a decision needs"
+    return f"{which} never drained: its steady plan was fast enough{shown}"
 
 
 def _time(found: DrainedOnSpark) -> str:
     if found.plan is None:
-        return "its steady plan was fast enough"
+        return _why_never(found, which="it")
     return "not done when the run ended" if found.seconds is None else f"{found.seconds:.0f} s"

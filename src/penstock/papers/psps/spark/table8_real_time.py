@@ -14,7 +14,7 @@ from penstock.papers.psps.spark import twitter
 from penstock.papers.psps.spark.table8 import claims_of_table_8, metrics, rows_of_table_8
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
-from penstock.papers.spark.trial import Run, Trial, plan_of
+from penstock.papers.spark.trial import HANDOVER, Run, Trial, plan_of
 from penstock.report.item import Chart, Item
 from penstock.runs.spark_workload import SparkWorkload
 
@@ -34,7 +34,7 @@ def trial(name: str) -> Trial:
     policy, replicas, options = TRIALS[name]
     return Trial(
         name, JOB, JOB.trace, JOB.slo, plan_of(JOB, (replicas,) * 4), policy=policy, policy_options=options,
-        interval=f"{TD:g} s", change="handover",
+        interval=f"{TD:g} s", change=HANDOVER,
     )  # fmt: skip
 
 
