@@ -36,6 +36,7 @@ BENCHMARKS = (
     "chains_choice",
     "chains_twin",
     "realtime_changes",
+    "realtime_starts",
     "realtime_batches",
     "realtime_demos",
     "executors_live",

@@ -99,6 +99,7 @@ class SegmentQuery:
         self.until: PartitionOffsets | None = None  # from these offsets on, records are those of the next generation
         self.cut: Cut | None = None  # of this run
         self.told_in = -1  # the last batch that had ended when all executors knew the cut
+        self._not_beyond = -1  # the last batch that was seen to have ended before its cut
         self._prepared_cut: Cut | None = None
         self._can_be_cut = can_be_cut
         self._checkpoint = checkpoint
@@ -224,16 +225,18 @@ class SegmentQuery:
         """Whether a batch of this run has ended that had read everything before the cut. What a batch has read it has
         written when it ends, and not before."""
         progress = self._query._jsq.lastProgress() if self._query is not None else None
-        if progress is None:
+        if progress is None or progress.batchId() == self._not_beyond:  # to read it all takes its time
             return False
         read: dict[str, dict[str, int]] = {}
         for source in read_progress(json.loads(progress.json())).sources:
             read |= source.end or {}
-        return all(
+        beyond = all(
             offset_in(read, topic, partition, 0) >= offset
             for topic, partitions in cut.items()
             for partition, offset in partitions.items()
         )
+        self._not_beyond = -1 if beyond else int(progress.batchId())
+        return beyond
 
     @property
     def works(self) -> bool:
