@@ -145,7 +145,7 @@ class SegmentQuery:
         """Begin, or go on from the checkpoint."""
         prepared = prepared or self.prepare(plan)
         settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
-        self.started_at, self._first, self.plan = time.time(), None, plan
+        self.started_at, self._first, self.plan, self._not_beyond = time.time(), None, plan, -1
         with temporary_settings(self._spark, settings):
             self._query = prepared.start()
         self.cut, self.chains = self._prepared_cut, self._prepared_chains
