@@ -36,7 +36,6 @@ BENCHMARKS = (
     "chains_choice",
     "chains_twin",
     "realtime_changes",
-    "realtime_starts",
     "realtime_batches",
     "realtime_demos",
     "executors_live",
