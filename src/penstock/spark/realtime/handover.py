@@ -48,8 +48,7 @@ MOST_QUERIES = 4
 
 REHEARSAL = "penstock.cut"
 
-LOOK_SECONDS = 0.2
-"""From one look whether a change is over to the next. Each asks Kafka and Spark, beside the records."""
+LOOK_SECONDS = 0.05
 
 
 class HandoverRefusedError(PenstockError):

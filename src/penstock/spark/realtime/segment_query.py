@@ -99,7 +99,6 @@ class SegmentQuery:
         self.until: PartitionOffsets | None = None  # from these offsets on, records are those of the next generation
         self.cut: Cut | None = None  # of this run
         self.told_in = -1  # the last batch that had ended when all executors knew the cut
-        self._not_beyond = -1  # the last batch that was seen to have ended before its cut
         self._prepared_cut: Cut | None = None
         self._can_be_cut = can_be_cut
         self._checkpoint = checkpoint
@@ -145,7 +144,7 @@ class SegmentQuery:
         """Begin, or go on from the checkpoint."""
         prepared = prepared or self.prepare(plan)
         settings = {"spark.sql.streaming.realTimeMode.minBatchDuration": f"{self._milliseconds}ms", **KEEP_EVERY_STAGE}
-        self.started_at, self._first, self.plan, self._not_beyond = time.time(), None, plan, -1
+        self.started_at, self._first, self.plan = time.time(), None, plan
         with temporary_settings(self._spark, settings):
             self._query = prepared.start()
         self.cut, self.chains = self._prepared_cut, self._prepared_chains
@@ -225,18 +224,16 @@ class SegmentQuery:
         """Whether a batch of this run has ended that had read everything before the cut. What a batch has read it has
         written when it ends, and not before."""
         progress = self._query._jsq.lastProgress() if self._query is not None else None
-        if progress is None or progress.batchId() == self._not_beyond:  # to read it all takes its time
+        if progress is None:
             return False
         read: dict[str, dict[str, int]] = {}
         for source in read_progress(json.loads(progress.json())).sources:
             read |= source.end or {}
-        beyond = all(
+        return all(
             offset_in(read, topic, partition, 0) >= offset
             for topic, partitions in cut.items()
             for partition, offset in partitions.items()
         )
-        self._not_beyond = -1 if beyond else int(progress.batchId())
-        return beyond
 
     @property
     def works(self) -> bool:
