@@ -19,7 +19,7 @@ def test_whatever_a_hand_over_had_come_to_every_record_is_done_at_least_once(
     old = Generation(3, {"in": {"0": first}}, {"in": {"0": first}})
     new = Generation(4, {"in": {"0": first}}, {"in": {"0": cut}})
     read = None if new_read is None else {"in": {"0": new_read}}
-    next_one = one_again(old, new, [{"in": {"0": old_read}}, read], 5)
+    next_one = one_again([old, new], [{"in": {"0": old_read}}, read], 5)
     assert next_one.starts is not None
     by_old = set(range(first, min(old_read, cut)))
     by_new = set(range(cut, new_read or 0))
@@ -32,14 +32,32 @@ def test_whatever_a_hand_over_had_come_to_every_record_is_done_at_least_once(
     assert not next_one.skips(None)
 
 
+@given(data=st.data(), queries=st.integers(min_value=2, max_value=4))
+def test_so_it_is_for_a_segment_that_was_handed_over_again_meanwhile(data: st.DataObject, queries: int) -> None:
+    """Each query has done its own records as far as it has read, or nothing yet."""
+    cuts = sorted(data.draw(st.lists(OFFSETS, min_size=queries, max_size=queries)))
+    read = [data.draw(OFFSETS), *(data.draw(st.none() | OFFSETS) for _ in cuts[1:])]
+    generations = [Generation(n, {"in": {"0": cuts[0]}}, {"in": {"0": cut}}) for n, cut in enumerate(cuts)]
+    next_one = one_again(generations, [None if at is None else {"in": {"0": at}} for at in read], queries)
+    assert next_one.starts is not None
+    done: set[int] = set()
+    for cut, at, until in zip(cuts, read, [*cuts[1:], 100], strict=True):
+        done |= set(range(cut, min(at or 0, until)))
+    again = set(range(next_one.starts["in"]["0"], 100))
+    assert done | again >= set(range(cuts[0], 100))
+    assert min(again) >= cuts[0]
+    first_missing = min(set(range(cuts[0], 100)) - done)
+    assert min(again) == first_missing  # and no more comes again than has to
+
+
 def test_an_old_query_that_has_finished_nothing_does_all_of_it_again() -> None:
     old, new = Generation(), Generation(1, {"in": {"0": 5}}, {"in": {"0": 9}})
-    assert one_again(old, new, [None, {"in": {"0": 20}}], 2) is old
+    assert one_again([old, new], [None, {"in": {"0": 20}}], 2) is old
 
 
 def test_a_partition_that_was_added_meanwhile_is_read_from_where_the_new_query_has_come_to() -> None:
     old, new = Generation(), Generation(1, {"in": {"0": 5}}, {"in": {"0": 9}})
-    found = one_again(old, new, [{"in": {"0": 12, "1": 4}}, {"in": {"0": 11, "1": 3}}], 2)
+    found = one_again([old, new], [{"in": {"0": 12, "1": 4}}, {"in": {"0": 11, "1": 3}}], 2)
     assert found.starts == {"in": {"0": 11, "1": 3}}
 
 

@@ -206,3 +206,48 @@ def test_new_records_pass_a_backlog_and_the_old_query_works_it_off(
         until(lambda: len(engine._segments[0].queries) == 1)
         until(lambda: len(sink.read()) >= len(waiting) + 2)
     assert sorted(sink.read()) == sorted([b"first", *waiting, b"new"])
+
+
+def test_a_segment_is_handed_over_again_while_old_queries_work_off_what_waits(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    with running(spark, line(source, sink, slow=10), checkpoint, change="handover", slow=1) as engine:
+        source.send(b"first")
+        until(lambda: b"first" in sink.read())
+        waiting = [b"%d" % i for i in range(3000)]
+        source.send(*waiting)
+        until(lambda: any((sample.backlog or 0) > 1000 and sample.input_rate == 0 for sample in engine.read()))
+        for k in (2, 3):
+            engine.apply(Plan({"slow": k}))
+            assert engine.changes[-1].handed_over == ("slow",)
+            source.send(b"under %d" % k)
+            until(lambda k=k: b"under %d" % k in sink.read())  # type: ignore[misc]
+        assert len(engine._segments[0].queries) == 3
+        assert len(set(sink.seen)) < len(waiting), "nobody waited for what was there before"
+        until(lambda: len(engine._segments[0].queries) == 1)
+        until(lambda: len(sink.read()) >= len(waiting) + 3)
+        assert engine.duplicates == 0
+    assert sorted(sink.read()) == sorted([b"first", *waiting, b"under 2", b"under 3"])
+    kept = [path.name for path in Path(checkpoint).iterdir() if path.is_dir()]
+    assert len(kept) == 1
+
+
+def test_three_queries_that_were_stopped_go_on_as_one(
+    spark: SparkSession, new_topic: Any, checkpoint: str, until: Until
+) -> None:
+    source, sink = new_topic(), new_topic()
+    waiting = [b"%d" % i for i in range(1500)]
+    with running(spark, line(source, sink, slow=10), checkpoint, change="handover", slow=1) as engine:
+        source.send(b"first")
+        until(lambda: b"first" in sink.read())
+        source.send(*waiting)
+        until(lambda: any((sample.backlog or 0) > 500 and sample.input_rate == 0 for sample in engine.read()))
+        for k in (2, 3):
+            engine.apply(Plan({"slow": k}))
+            source.send(b"under %d" % k)
+            until(lambda k=k: b"under %d" % k in sink.read())  # type: ignore[misc]
+        assert len(engine._segments[0].queries) == 3
+    with running(spark, line(source, sink, slow=10), checkpoint, change="handover", slow=3) as engine:
+        assert len(engine._segments[0].queries) == 1
+        until(lambda: set(sink.read()) == {b"first", *waiting, b"under 2", b"under 3"})

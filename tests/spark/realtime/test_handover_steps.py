@@ -26,6 +26,9 @@ class Named:
 class Query:
     """A batch of it ends at every look, from so many looks on."""
 
+    told_in = -1
+    until: Mapping[str, Mapping[str, int]] | None = None
+
     def __init__(self, works: bool = True, ends: int = 1000) -> None:
         self.works, self._looks = works, -ends
 
@@ -44,10 +47,9 @@ class Segment:
     def __init__(
         self, log: list[str], looks: int = 3, running: bool = True, works: bool = True, ends: int = 1000
     ) -> None:  # fmt: skip
-        self.log, self.looks, self.running, self.queries = log, looks, running, (Query(ends=ends), Query(works))
+        self.log, self.looks, self.running = log, looks, running
+        self.queries: tuple[Query, ...] = (Query(ends=ends), Query(works))
         self.told_to: set[str] = set()
-        self.told_in = -1
-        self.cut: Mapping[str, Mapping[str, int]] = {}
 
     def start_new(self, plan: Plan) -> None:
         self.log.append(f"start with {plan['one']}")
@@ -77,12 +79,13 @@ class Measured:
     def divided(self, segments: Any, choose: Any) -> list[Any]:
         divisions = [choose(segment) for segment in segments]
         for each in divisions:
-            each.segment.cut = each.cut
+            each.segment.queries[-2].until = each.cut
         self.log += [f"divide at {each.cut['in']['0'] - each.starts['in']['0']}" for each in divisions]
         return divisions
 
     def handed_over(self, segment: Any) -> None:
         self.log.append("end the old one")
+        segment.queries = segment.queries[1:]
 
     def passed_beyond(self, segment: Any, records: int) -> None:
         self.came_early += records
@@ -169,6 +172,36 @@ def test_what_came_before_the_old_query_knew_is_counted(log: list[str], make: An
     measured = Measured(log)
     make(measured, Ends(1000, 1000, 1430)).run([Segment(log)], PLAN)
     assert measured.came_early == 130
+
+
+def test_a_segment_may_be_handed_over_again_before_the_old_query_has_ended(log: list[str], make: Any) -> None:
+    """The first of three has a batch that is never over; the change is over all the same."""
+    segment = Segment(log, looks=1000)
+    segment.queries = (Query(), *segment.queries)
+    make(Measured(log), Ends(1000, 1000, 1000, 1299, 1300)).run([segment], PLAN)
+    assert log == ["rehearse", "divide at 300", "tell the old one", "start with 2"]
+
+
+def test_nor_is_it_over_when_an_older_query_ends_meanwhile(log: list[str], make: Any) -> None:
+    """Two of three end at the first two looks. The newest one does not work before they have."""
+    segment = Segment(log, looks=1, works=False)
+    segment.queries = (Query(), *segment.queries)
+    make(Measured(log), Ends(1000)).run([segment], PLAN)
+    assert log[-2:] == ["end the old one"] * 2
+
+
+def test_a_change_waits_for_the_oldest_query_where_there_are_too_many(log: list[str], make: Any) -> None:
+    segment = Segment(log, looks=1)
+    segment.queries = (Query(), *segment.queries)
+    handover = make(Measured(log), Ends(1000))
+    assert handover.wait_for_old_queries(segment, 3)
+    assert log == []
+    assert handover.wait_for_old_queries(segment, 2)
+    assert log == ["end the old one"]
+
+
+def test_but_not_for_ever(log: list[str], make: Any) -> None:
+    assert not make(Measured(log), Ends(1000)).wait_for_old_queries(Segment(log, looks=10_000))
 
 
 def test_a_query_that_fails_ends_the_hand_over(log: list[str], make: Any) -> None:

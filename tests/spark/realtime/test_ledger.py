@@ -150,6 +150,18 @@ def test_a_surge_that_the_job_cannot_take_is_seen_before_its_batch_is_late() -> 
     assert early.event_latency_ms is None
 
 
+def test_the_last_moments_of_a_surge_that_came_in_the_middle_of_a_window_are_one_of_their_own() -> None:
+    """What came on average before and after it is less than what comes now."""
+    growth, ledger, plan = surge(out=25), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    ledger.add([two_batches()[0], batch(1, 5, 9, 40, 40, consumed=90, inside=0.04)])
+    assert len(windows.read(9.1, plan)) == 2
+    before, since = windows.read(12.0, plan)
+    assert (before.t, before.seconds, before.input_rate) == (9, 2, 55)
+    assert (since.seconds, since.input_rate, since.throughput, since.backlog) == (1, 100, 25, 150)
+    assert [(each.seconds, each.input_rate) for each in windows.read(15.0, plan)] == [(3, 100)]
+
+
 def test_a_surge_that_the_job_takes_is_seen_when_its_batch_ends() -> None:
     growth, ledger, plan = surge(out=100), Ledger(wiring("count", ("in",), "out"), {"in": 0}, 0.0), Plan({"count": 1})
     windows = Windows([ledger], growth, batch_seconds=5, started=0)
@@ -304,6 +316,42 @@ def test_a_hand_over_that_was_stopped_half_way_is_undone_as_far_as_it_comes_agai
     ledger.add([batch(0, 12, 15, 700, 700, consumed=1500)])
     assert (ledger.records_in, ledger.waiting(15.0, growth)) == (1500, 0)
     assert not ledger.batches[-1].shared
+
+
+def test_three_queries_of_one_segment_are_added_up_until_one_is_left() -> None:
+    """100 a second come and go; cut at 1,000 and again at 1,200. The oldest ends at 14 and the second at 15."""
+    growth, ledger = Growth(), Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    for t in range(31):
+        growth.add(float(t), {"in": 100 * t, "out": 100 * t})
+    ledger.add([batch(0, 0, 6, 600, 600, consumed=600)])
+    ledger.divided({"in": 1000})
+    ledger.divided({"in": 1200})
+    ledger.add([batch(0, 10, 13, 200, 200, consumed=1200)], 1)
+    ledger.add([batch(0, 12, 14, 200, 200, consumed=1400)], 2)
+    assert (ledger.records_in, ledger.waiting(14.0, growth)) == (1000, 0)
+    ledger.handed_over(14.0)
+    assert (ledger.records_in, ledger.waiting(14.0, growth)) == (1400, 0)
+    ledger.handed_over(15.0)
+    ledger.add([batch(1, 14, 18, 400, 400, consumed=1800)])
+    assert ledger.batches[-1].shared
+    assert (ledger.records_in, ledger.waiting(20.0, growth)) == (1800, 0)
+
+
+def test_three_queries_that_were_stopped_are_undone_as_far_as_they_come_again() -> None:
+    """The oldest had come to 800 of 1,000, the second to 1,150 of 1,200 and the newest to 1,300."""
+    growth, ledger = Growth(), Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    for t in range(31):
+        growth.add(float(t), {"in": 100 * t, "out": 100 * t})
+    ledger.add([batch(0, 0, 8, 800, 800, consumed=800)])
+    ledger.divided({"in": 1000})
+    ledger.divided({"in": 1200})
+    ledger.add([batch(0, 10, 11.5, 150, 150, consumed=1150)], 1)
+    ledger.add([batch(0, 12, 13, 100, 100, consumed=1300)], 2)
+    ledger.stopped({"in": 800}, 13.0, growth)
+    assert (ledger.records_in, ledger.records_out) == (800, 800)
+    ledger.divided({"in": 1500})
+    ledger.stopped({"in": 1000}, 15.0, growth)
+    assert (ledger.records_in, ledger.records_out) == (1000, 1000)
 
 
 def test_the_checkpoint_has_the_last_word_on_what_a_stopped_query_has_done() -> None:

@@ -29,7 +29,7 @@ from penstock.spark.graph import Graph
 from penstock.spark.hadoop_folder import HadoopFolder
 from penstock.spark.job_note import read_note, write_note
 from penstock.spark.realtime.change_cost import ChangeCost, cost_of, said_of
-from penstock.spark.realtime.handover import Handover, HandoverRefusedError
+from penstock.spark.realtime.handover import MOST_QUERIES, Handover, HandoverRefusedError
 from penstock.spark.realtime.measurements import Measurements
 from penstock.spark.realtime.repair import Repair
 from penstock.spark.realtime.rescale import CancelledError, Rescale, Restart
@@ -261,8 +261,8 @@ class RealTimeEngine(SparkEngine):
         """Why a segment cannot be handed over; None: it can."""
         if segment.stateful:
             return "keeps state, which one query has"
-        if not self._handover.wait_for_the_last(segment):
-            return "is still being handed over by the change before"
+        if not self._handover.wait_for_old_queries(segment, MOST_QUERIES - 1):
+            return "is still being handed over by the changes before"
         if self._way == ORDERED and self._handover.is_behind(segment):
             return "is behind, and the records of a key would pass each other"
         return None
@@ -303,7 +303,7 @@ class RealTimeEngine(SparkEngine):
         and not after them. Where there cannot be as many, a hand-over finds another way."""
         if self._way == RESTART or self._plan is None:
             return 0
-        needed = self._held.of_both(self._touched(self.plan(), plan), self.plan(), plan)
+        needed = self._held.of_both(self._touched(self.plan(), plan), self.plan(), plan) + self._held.of_old()
         return needed if needed <= self.slots.most_slots() else 0
 
     def _beside_old_queries(self, needed: int) -> int:
@@ -312,8 +312,7 @@ class RealTimeEngine(SparkEngine):
         if needed + self._held.of_old() > self.slots.most_slots():
             with self._changing:
                 for segment in self._segments:
-                    if len(segment.queries) > 1:
-                        self._handover.wait_for_the_last(segment)
+                    self._handover.wait_for_old_queries(segment)
         return needed + self._held.of_old()
 
     def _free_slots(self) -> int:

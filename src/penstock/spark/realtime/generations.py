@@ -2,8 +2,9 @@
 
 A stateless segment changes by a hand-over: a second query, with a checkpoint of its own, takes the records from a cut
 on, and the first one those before it. Each of these queries is a generation of the segment. While a hand-over is under
-way there are two, at all other times there is one. They are written down before they count, so that whatever starts
-the segment next, after a stop or a crash at any moment, finds out who owns what.
+way there are two, or more if it is handed over again meanwhile; at all other times there is one. They are written down
+before they count, so that whatever starts the segment next, after a stop or a crash at any moment, finds out who owns
+what.
 """
 
 from __future__ import annotations
@@ -60,27 +61,31 @@ class Generation:
 
 
 def one_again(
-    old: Generation, new: Generation, read: Sequence[PartitionOffsets | None], number: int
+    generations: Sequence[Generation], read: Sequence[PartitionOffsets | None], number: int
 ) -> Generation:  # fmt: skip
-    """The generation that goes on alone where a hand-over ended half-way; the queries of both are stopped.
+    """The generation that goes on alone where hand-overs ended half-way; the queries of all, oldest first, are stopped.
 
-    `read` is what the checkpoint of each says, `number` that of the next one. In a partition in which the old one had
-    not come to the cut the next one goes on from there, and what the new one has done beyond comes again. In the others
-    it goes on with what the new one has not done: the old one has passed nothing beyond the cut.
+    `read` is what the checkpoint of each says, `number` that of the next one. In a partition in which one of them had
+    not come to its cut the next one goes on from there, and what later ones have done beyond comes again. In the others
+    it goes on with what the newest one has not done: the older ones have passed nothing beyond their cuts.
 
     >>> old, new = Generation(0), Generation(1, first={"clicks": {"0": 50, "1": 50}})
-    >>> one_again(old, new, [{"clicks": {"0": 40, "1": 70}}, {"clicks": {"0": 60, "1": 60}}], 2).starts
+    >>> one_again([old, new], [{"clicks": {"0": 40, "1": 70}}, {"clicks": {"0": 60, "1": 60}}], 2).starts
     {'clicks': {'0': 40, '1': 60}}
     """
-    done, beyond = read
-    if done is None:
-        return old  # it has finished nothing, and reads all of it again
-    done, beyond = old.owned(done), new.owned(beyond or {})
+    if read[0] is None:
+        return generations[0]  # it has finished nothing, and reads all of it again
+    done = [generation.owned(offsets or {}) for generation, offsets in zip(generations, read, strict=True)]
+    firsts = [generation.first for generation in generations[1:]]
     starts: dict[str, dict[str, int]] = {}
-    known = (done, new.first, beyond)
+    known = (*done, *firsts)
     for topic, partition in dict.fromkeys((name, n) for offsets in known for name in offsets for n in offsets[name]):
-        old_at, cut, new_at = (offset_in(offsets, topic, partition, 0) for offsets in known)
-        starts.setdefault(topic, {})[partition] = old_at if old_at < cut else max(cut, new_at)
+        at = offset_in(done[0], topic, partition, 0)
+        for cut, beyond in zip(firsts, done[1:], strict=True):
+            if at < (first := offset_in(cut, topic, partition, 0)):
+                break
+            at = max(first, offset_in(beyond, topic, partition, 0))
+        starts.setdefault(topic, {})[partition] = at
     return Generation(number, starts, starts)
 
 

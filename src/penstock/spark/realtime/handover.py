@@ -6,7 +6,8 @@ to the cut. When a batch of the old one has ended beyond it, that one has writte
 Nobody waits, nothing is lost and nothing comes twice.
 
 A segment that is behind is cut where its topics end now: new records are taken by the new query as soon as it runs,
-while the old one works off what waits. Records of one key then pass each other.
+while the old one works off what waits. Records of one key then pass each other. That may take longer than the new plan
+suits the load, so a segment may be handed over again before: then the new query gets a cut as well.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ SLOWER = 3.0
 TOLD_SECONDS = 0.5
 """The same for a segment that is behind: at least the time that it takes to tell the old query. It may read records as
 they come even so, and what it has read waits inside it."""
+
+MOST_QUERIES = 4
+"""A segment has at most so many at a time; the next change waits for the oldest one. Each holds slots."""
 
 REHEARSAL = "penstock.cut"
 
@@ -117,8 +121,10 @@ class Handover:
             raise HandoverRefusedError(f"the cut cannot be told to {unreached} of the executors: no slot is free there")
         self._told_seconds = max(TOLD_SECONDS, 2 * (time.monotonic() - began))
         for part in parts:
-            part.segment.told_to, part.segment.told_in = there, part.segment.queries[0].last_batch
-            self._count_what_came_before(part.segment)
+            part.segment.told_to = there
+            for query in part.segment.queries[:-1]:
+                query.told_in = query.last_batch
+            self._count_what_came_before(part.segment, part.cut)
         longest = 0.0
         for part in parts:
             started = time.monotonic()
@@ -133,22 +139,27 @@ class Handover:
             for part in parts:
                 if not part.segment.running:
                     raise SegmentFailedError(part.segment.failure or f"{part.segment.segment.name} ended")
-            parts = [part for part in parts if not (self.finish(part.segment) or self._is_in_force(part))]
+            for part in parts:
+                self.finish(part.segment)
+            parts = [part for part in parts if len(part.segment.queries) > 1 and not self._is_in_force(part)]
             if parts and time.monotonic() > until:
                 raise HandoverRefusedError("too few records came to reach the cut, or the new query does not work")
             time.sleep(LOOK_SECONDS)
         return longest
 
-    def wait_for_the_last(self, segment: RunningSegment) -> bool:
-        """Wait until the hand-over before is over, as long as a change waits; whether it is."""
+    def wait_for_old_queries(self, segment: RunningSegment, most: int = 1) -> bool:
+        """Wait until no more than so many queries are left of the hand-overs before, as long as a change waits;
+        whether that is so."""
         until = time.monotonic() + 2 * late_after(self._batch_seconds)
-        while len(segment.queries) > 1 and segment.running and not self.finish(segment):
+        while len(segment.queries) > most and segment.running:
+            if self.finish(segment):
+                continue
             if self._cancelled():
                 raise CancelledError("the job is being stopped")
             if time.monotonic() > until:
                 return False
             time.sleep(LOOK_SECONDS)
-        return len(segment.queries) == 1
+        return len(segment.queries) <= most
 
     def _rehearse(self) -> None:
         """Tell everybody something that means nothing: whether all can be told is known before anything is written
@@ -161,7 +172,7 @@ class Handover:
         self._ahead_seconds = min(max(self._ahead_seconds, AHEAD_SECONDS + 2 * took), MOST_AHEAD_SECONDS)
 
     def finish(self, segment: RunningSegment) -> bool:
-        """End the old query of a segment if it has written all that is its own; whether it has."""
+        """End the oldest query of a segment if it has written all that is its own; whether it has."""
         if not segment.is_handed_over:
             self._tell_newcomers(segment)
             return False
@@ -179,10 +190,10 @@ class Handover:
             rates, seconds = self._measurements.rates(ends), self._ahead_seconds
         return Division(segment, ends, cut_ahead(ends, rates, seconds))
 
-    def _count_what_came_before(self, segment: RunningSegment) -> None:
+    def _count_what_came_before(self, segment: RunningSegment, cut: PartitionOffsets) -> None:
         """An old query that has read beyond its cut before it knew it has passed what it read."""
         ends = self._offsets.ends_by_partition(segment.wiring.reads)
-        late = 0 if ends is None else _beyond(ends, segment.cut)
+        late = 0 if ends is None else _beyond(ends, cut)
         if late:
             log.warning("%s was handed over too late: up to %d records come twice", segment.segment.name, late)
             self._measurements.passed_beyond(segment, late)
@@ -194,13 +205,15 @@ class Handover:
 
     def _tell_newcomers(self, segment: RunningSegment) -> None:
         """An executor that has just come knows nothing, and passes everything if a batch has put a reader there."""
-        there = executors(self._spark)
+        there, old = executors(self._spark), segment.queries[:-1]
         if there - segment.told_to:
             tell(self._spark, segment.told, self._free)
             segment.told_to = there
-            if segment.queries[0].last_batch != segment.told_in:
-                self._count_what_came_before(segment)
-        segment.told_in = segment.queries[0].last_batch
+            for query in old:
+                if query.last_batch != query.told_in and query.until is not None:
+                    self._count_what_came_before(segment, query.until)
+        for query in old:
+            query.told_in = query.last_batch
 
 
 def _total(rates: Mapping[str, Mapping[str, float]]) -> float:

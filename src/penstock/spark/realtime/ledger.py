@@ -43,10 +43,10 @@ class Flow:
 
 
 class Ledger:
-    """Adds up what one segment has done, with one query or, while it is handed over, with two.
+    """Adds up what one segment has done, with one query or, while it is handed over, with more.
 
-    Batches of two queries at the same time each show a part only. As long as there are two, what happens is read from
-    the topics, as while a batch runs.
+    Batches of several queries at the same time each show a part only. As long as there are so many, what happens is
+    read from the topics, as while a batch runs.
     """
 
     def __init__(self, wiring: Wiring, consumed: Mapping[str, int], started: float, remembered: int = 100) -> None:
@@ -56,7 +56,7 @@ class Ledger:
         self.records_out = 0
         self.began_at = dict(consumed)
         self._by_query = [dict(consumed)]  # what each query has consumed, oldest first
-        self._cut: dict[str, int] = {}  # where the second query begins
+        self._cuts: list[dict[str, int]] = []  # where each query but the oldest begins
         self._consumed = dict(consumed)  # by all, when there was one query last
         # Records consumed, and a time since which all output is that of batches beyond them; the newest is the last.
         self._resumptions = deque([(sum(consumed.values()), started)], maxlen=remembered)
@@ -93,23 +93,23 @@ class Ledger:
         self.records_out += round(ratio * records)
 
     def divided(self, cut: Mapping[str, int]) -> None:
-        """A second query takes the records from the cut on."""
+        """One more query takes the records from the cut on."""
         self._by_query.append(dict(cut))
-        self._cut = dict(cut)
+        self._cuts.append(dict(cut))
 
     def handed_over(self, at: float) -> None:
-        """The old query has finished all that is its own, and was stopped; the batches of both are added."""
-        self.settle(self._cut, 0)
-        self._by_query, self._alone_since = self._by_query[1:], at
+        """The oldest query has finished all that is its own, and was stopped; the batches of all are added."""
+        self.settle(self._cuts.pop(0), 0)
+        self._by_query = self._by_query[1:]
+        if len(self._by_query) == 1:
+            self._alone_since = at
 
     def stopped(self, consumed: Mapping[str, int], at: float, growth: Growth) -> None:
         """Every query was stopped, and one goes on from here: whatever they had taken beyond comes again."""
         self._reached = max(self._reached, self._progress(at, growth))
-        taken = sum(sum(each.values()) for each in self._by_query)
-        if len(self._by_query) > 1:
-            taken -= sum(self._cut.values())
+        taken = sum(sum(each.values()) for each in self._by_query) - sum(sum(cut.values()) for cut in self._cuts)
         self._correct(sum(consumed.values()) - taken)
-        self._by_query, self._consumed = [dict(consumed)], dict(consumed)
+        self._by_query, self._cuts, self._consumed = [dict(consumed)], [], dict(consumed)
         self._alone_since = at
         self._resumptions.clear()
         self._resumptions.append((sum(consumed.values()), at))

@@ -1,4 +1,4 @@
-"""A segment of a real-time job while it runs: normally one query, and two while it is handed over."""
+"""A segment of a real-time job while it runs: normally one query, and more while it is handed over."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ class RunningSegment:
     """Runs one segment, through all its generations.
 
     queries   one for each generation, oldest first; the last one has the plan in force
-    told      the properties that tell the old query its cut
-    told_to   the executors that know them
-    told_in   the last batch of the old query that had ended when they all knew
+    told_to   the executors that know the cuts of all old queries
     stateful  whether it keeps something from one record to a later one
     readers   partitions of all topics that it reads
     shuffles  partitions of the shuffles inside each operator that has some
@@ -67,9 +65,7 @@ class RunningSegment:
         self._hands_over = hands_over
         self._log = GenerationLog(HadoopFolder(spark, checkpoint), wiring.place.folder)
         self._batches_before = self._most_batches = 0
-        self.told: Mapping[str, str] = {}
         self.told_to: set[str] = set()
-        self.told_in = -1
         self._told_before: Mapping[str, str] = {}
         self.queries = [self._query(generation) for generation in self._log.read()]
 
@@ -102,7 +98,7 @@ class RunningSegment:
         return sum(self.slots_needed(query.plan) for query in self.queries if query.plan is not None)
 
     def slots_of_old(self) -> int:
-        """Those that the old query has while the segment is handed over."""
+        """Those that old queries have while the segment is handed over."""
         return sum(self.slots_needed(query.plan) for query in self.queries[:-1] if query.plan is not None)
 
     def look_inside(self) -> None:
@@ -116,7 +112,7 @@ class RunningSegment:
     # One query -------------------------------------------------------------------------------------------------
 
     def prepare(self, plan: Plan) -> DataStreamWriter | None:
-        """What can be done before a restart; None if there are two queries, which are one again afterwards."""
+        """What can be done before a restart; None if there are more queries, which are one again afterwards."""
         return self.queries[0].prepare(plan) if len(self.queries) == 1 else None
 
     def start(self, plan: Plan, prepared: DataStreamWriter | None = None) -> None:
@@ -124,7 +120,7 @@ class RunningSegment:
         if len(self.queries) > 1:
             generation = self._alone()
             self._log.write(generation)
-            self._retire()
+            self._retire(self.told)
             known = [query for query in self.queries if query.generation == generation]
             self.queries = known or [self._query(generation)]
         self._log.clean()
@@ -143,9 +139,8 @@ class RunningSegment:
         return None if read is None else records_by_topic([generation.owned(read)])
 
     def _alone(self) -> Generation:
-        old, new = self.queries
-        read = [None if last is None else last.offsets for last in (old.committed(), new.committed())]
-        return one_again(old.generation, new.generation, read, self._log.next_number())
+        read = [None if last is None else last.offsets for last in (query.committed() for query in self.queries)]
+        return one_again([query.generation for query in self.queries], read, self._log.next_number())
 
     def rewind(self) -> None:
         """After a stop, when its batches have been read: what was not committed will be run again."""
@@ -153,46 +148,51 @@ class RunningSegment:
             last = query.committed()
             query.rewind(-1 if last is None else last.batch)
 
-    # Two queries -----------------------------------------------------------------------------------------------
+    # More than one ---------------------------------------------------------------------------------------------
 
     @property
     def cut(self) -> PartitionOffsets:
-        """Where the records of the new query begin."""
+        """Where the records of the newest query begin."""
         return self.queries[-1].generation.first
+
+    @property
+    def told(self) -> dict[str, str]:
+        """The properties that tell the old queries their cuts."""
+        return {name: value for query in self.queries[:-1] for name, value in query.told.items()}
 
     def prepare_handover(self, starts: PartitionOffsets, cut: PartitionOffsets) -> None:
         """Write down a new generation, whose query is not started yet."""
-        old = self.queries[0]
+        old = self.queries[-1]
         assert old.cut is not None, "a segment that cannot be cut is not handed over"
         generation = Generation(self._log.next_number(), starts, cut)
-        self._log.write(old.generation, generation)
+        self._log.write(*(query.generation for query in self.queries), generation)
         old.until = cut
         self.queries.append(self._query(generation))
         self.queries[-1].expect(old.expected)
-        self.told = old.cut.properties(cut)
 
     def start_new(self, plan: Plan) -> None:
         self.queries[-1].start(plan)
 
     @property
     def is_handed_over(self) -> bool:
-        """Whether the new query works, and the old one has written all that is its own."""
-        return self.queries[-1].works and self.queries[0].ended_beyond(self.cut)
+        """Whether the oldest query has written all that is its own, and the one after it works."""
+        old, new, *_ = self.queries
+        return new.works and old.ended_beyond(new.generation.first)
 
     def finish(self) -> SegmentQuery:
-        """End the old query; returns it, with batches that nobody has read yet."""
-        old, new = self.queries
+        """End the oldest query; returns it, with batches that nobody has read yet."""
+        old, *rest = self.queries
         old.stop()
-        self._log.write(new.generation)
-        self._retire()
-        self.queries = [new]
+        self._log.write(*(query.generation for query in rest))
+        self._retire(old.told)
+        self.queries = rest
         self._log.clean()
         return old
 
-    def _retire(self) -> None:
+    def _retire(self, told: Mapping[str, str]) -> None:
         """The properties stay until the next cut: tasks of a query that was stopped may still read for a moment."""
         forget(self._spark, self._told_before)
-        self._told_before, self.told = self.told, {}
+        self._told_before = told
         self._batches_before = self._most_batches
 
     # What it does ----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
@@ -98,6 +98,7 @@ class SegmentQuery:
         self.generation = generation
         self.until: PartitionOffsets | None = None  # from these offsets on, records are those of the next generation
         self.cut: Cut | None = None  # of this run
+        self.told_in = -1  # the last batch that had ended when all executors knew the cut
         self._prepared_cut: Cut | None = None
         self._can_be_cut = can_be_cut
         self._checkpoint = checkpoint
@@ -209,6 +210,11 @@ class SegmentQuery:
         """The number of the batch that ended last in this run; -1 if none has."""
         progress = self._query._jsq.lastProgress() if self._query is not None else None
         return -1 if progress is None else int(progress.batchId())
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """The properties that tell it its cut; none as long as it has none."""
+        return {} if self.cut is None or self.until is None else self.cut.properties(self.until)
 
     def committed(self) -> Committed | None:
         """What its next run goes on from; None: it has finished nothing."""

@@ -12,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.model import Latency, OperatorSample, Plan, Sample
-from penstock.spark.realtime.ledger import Flow, Ledger
+from penstock.spark.realtime.ledger import BEHIND_SECONDS, Flow, Ledger
 from penstock.spark.topics.growth import Growth
 
 GRACE_SECONDS = 3.0
 
 LONGEST_SECONDS = 10.0
 """A window inside a batch is so long, unless the batch ends soon after."""
+
+JUMP = 1.25
+"""The load has jumped if its last moments have so many times as much of it as the time before. Chance makes less of a
+difference between two parts of a steady load that keeps a job busy."""
 
 SHORTEST_PART = 0.05
 """Two queries that hand over may end batches at one moment: a window is at least this part of a batch long."""
@@ -54,9 +58,26 @@ class Windows:
                 samples.append(self._sample(max(batch.start, self._end), batch.end, plan, executors))
                 self._end = batch.end
         if self._ends_without_a_batch(now):
-            samples.append(self._sample(self._end, now, plan, executors))
-            self._end = now
+            for end in self._parted(self._end, now):
+                samples.append(self._sample(self._end, end, plan, executors))
+                self._end = end
         return samples
+
+    def _parted(self, start: float, end: float) -> list[float]:
+        """Where the windows of a span end: where the load has just jumped, its last moments are one of their own.
+
+        Else it would be what came on average before and after that, and a plan that is made for it is too small.
+        """
+        jumped = end - BEHIND_SECONDS
+        before, since = (self._came(*span) for span in ((start, jumped), (jumped, end)))
+        if jumped - start < BEHIND_SECONDS or before is None or since is None:
+            return [end]
+        return [jumped, end] if since / BEHIND_SECONDS > JUMP * before / (jumped - start) else [end]
+
+    def _came(self, start: float, end: float) -> float | None:
+        """Records that came to the source; None if that is not known."""
+        came = [self._growth.between(topic, start, end) for topic in self._ledgers[0].wiring.reads]
+        return None if None in came else sum(filter(None, came))
 
     def _ends_without_a_batch(self, now: float) -> bool:
         open_for = now - self._end
@@ -81,8 +102,7 @@ class Windows:
     def _sample(self, start: float, end: float, plan: Plan, executors: int | None) -> Sample:
         seconds = end - start
         flows = {ledger.wiring.segment.name: ledger.flow(start, end, self._growth) for ledger in self._ledgers}
-        first = self._ledgers[0].wiring
-        came = [self._growth.between(topic, start, end) for topic in first.reads]
+        came = self._came(start, end)
         roots = [flows[ledger.wiring.segment.name] for ledger in self._ledgers if ledger.wiring.schema is None]
         waiting = [flow.waiting for flow in roots]
         processing, event = self._latency(start, end)
@@ -90,7 +110,7 @@ class Windows:
             t=start,
             seconds=seconds,
             operators={name: sample for ledger in self._ledgers for name, sample in _operators(ledger, flows, plan)},
-            input_rate=None if None in came else sum(filter(None, came)) / seconds,
+            input_rate=None if came is None else came / seconds,
             throughput=self._throughput(flows, seconds),
             # Roots read the same topic: what the slowest of them has not read is what waits.
             backlog=None if None in waiting else max(w for w in waiting if w is not None),
