@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from benchmarks.chains_load import FREE, pipeline
+from benchmarks.chains_load import pipeline
+from benchmarks.chains_simulated import FREE
 from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Execution, Plan, Sample, Slo
@@ -27,7 +28,9 @@ FULL, FULL_SECONDS = 900.0, 30.0
 PLANS = {"fused": (1, 1, 1), "parted": (2, 1, 2), "mixed": (1, 2, 2)}
 LEARNT_FROM = ("fused", "parted")
 SLO = Slo(event_latency="2 s")
-NAMES = ("parse", "enrich", "publish")
+SERVICE_MS = {"parse": 3.0, "enrich": 4.0, "publish": 3.0}
+NAMES, MOST = tuple(SERVICE_MS), 5
+JOB = partial(pipeline, way=FREE, service_ms=SERVICE_MS, most=MOST)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def _windows(place: LocalPlace, plan: Plan, rate: float, seconds: float) -> list
         seen.extend(sample for sample in cycle.samples if not sample.warm_up)
 
     LiveRun(
-        place=place, pipeline=partial(pipeline, way=FREE), values=lambda ids: [b"%d" % i for i in ids],
+        place=place, pipeline=JOB, values=lambda ids: [b"%d" % i for i in ids],
         trace=constant(rate, seconds), slo=SLO, policy="static", guards=only(), plan=plan, interval="3 s", batch="2 s",
         chaining=True,
     ).run(on_cycle)  # fmt: skip
@@ -70,7 +73,7 @@ def _windows(place: LocalPlace, plan: Plan, rate: float, seconds: float) -> list
 
 
 def _twin(windows: list[Sample]) -> Job:
-    topology = pipeline(NOWHERE, NOWHERE, FREE).topology(chained=NAMES[1:], readers={NAMES[0]: 1})
+    topology = JOB(NOWHERE, NOWHERE).topology(chained=NAMES[1:], readers={NAMES[0]: 1})
     job = twin("line", topology, windows, Execution.CONCURRENT, 2.0)
     assert job is not None, "no window tells the service times"
     return job

@@ -17,7 +17,14 @@ from penstock.model import (
     Slo,
     Topology,
 )
-from penstock.performance.backlog import BacklogModel, backlog_model, backlog_to_drain, saturated, time_left
+from penstock.performance.backlog import (
+    BacklogModel,
+    backlog_model,
+    backlog_to_drain,
+    draining_rate,
+    saturated,
+    time_left,
+)
 
 SLO = Slo(event_latency="500 ms", drain="6 min")
 RATE = 14_000.0  # 40 % of the 35,000 records/s that Yahoo's job can do at most
@@ -126,3 +133,11 @@ def test_a_change_that_stops_the_job_is_made_up_for_within_the_limit() -> None:
 
 def test_a_downtime_beyond_the_limit_asks_for_a_finite_throughput() -> None:
     assert BacklogModel(RATE, 6e6, 200.0, 500.0, 60.0, downtime_seconds=90.0).target_throughput < 1e7
+
+
+def test_what_a_plan_must_do_to_drain_in_time_is_that_of_the_equations_and_nothing_without_a_limit() -> None:
+    seen = observed(sample(20e3, 9e4))
+    assert draining_rate(seen, 20e3, 100.0, 0.5, 0.0) == pytest.approx(100 + (20e3 - 50) / 360)
+    assert draining_rate(seen, 20e3, 100.0, 0.5, 20.0) == pytest.approx(100 + (20e3 - 50 + 2e3) / 340)
+    assert draining_rate(seen, 49.0, 100.0, 0.5, 0.0) == 0.0
+    assert draining_rate(observed(sample(20e3, 9e4), slo=Slo(event_latency="500 ms")), 20e3, 100.0, 0.5, 0.0) == 0.0

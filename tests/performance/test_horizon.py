@@ -156,3 +156,22 @@ def test_a_plan_of_which_little_is_known_is_charged_for_the_time_until_that_show
 
     assert missed(600.0, sigma=0.2, error=0.0) == pytest.approx(10 * missed(60.0, sigma=0.2, error=0.0))
     assert missed(600.0, sigma=0.0, error=0.2) == pytest.approx(missed(60.0, sigma=0.0, error=0.2), rel=1e-3)
+
+
+def test_a_plan_that_grows_for_what_waits_need_not_be_kept_for_minutes() -> None:
+    """To drain it sooner is worth a few slots for a minute, and not for five of them."""
+    kept = replace(terms(miss=6.0), kept=300.0)
+
+    def grown(each: Terms, backlog: float) -> int:
+        options = weigh(RUNGS, 0, backlog, outlook(*(100.0,) * 5), each)
+        return min(options, key=lambda option: option.cost).rung.slots
+
+    assert grown(kept, 4000.0) == 2
+    assert grown(replace(kept, settled=60.0), 4000.0) > 2
+    assert grown(replace(kept, settled=60.0), 0.0) == 2
+
+
+def test_a_backlog_is_weighed_even_if_nothing_comes() -> None:
+    options = weigh(RUNGS, 0, 6000.0, outlook(*(0.0,) * 5), terms(miss=100.0))
+    assert min(options, key=lambda each: each.cost).rung.slots > 2
+    assert options[0].missed_seconds == pytest.approx(6000.0 / 200.0, rel=0.2)

@@ -181,3 +181,22 @@ def test_what_hops_take_is_known_once_plans_have_parted_a_chain() -> None:
     assert apart - fused == pytest.approx(0.020, abs=0.004)
     again = JobModel.restored(json.loads(json.dumps(model.state())))
     assert again.sooner({"split": 2, "count": 2}, job) == known[1]
+
+
+def test_operators_that_read_themselves_are_held_by_what_waits_in_the_source() -> None:
+    """They seem to work for a third of the time, and do 60 records/s, while thousands wait."""
+    line = Topology.chain(Operator("split", readers=1), Operator("count", chained=True))
+    known: dict[float, JobModel] = {}
+    for backlog in (0.0, 5_000.0):
+        operators = {
+            "split": OperatorSample(1, records_in=600.0, records_out=600.0, useful_seconds=2.0, queue=0.0),
+            "count": OperatorSample(1, records_in=600.0, records_out=600.0, useful_seconds=1.0, queue=0.0),
+        }
+        known[backlog] = JobModel()
+        for n in range(20):
+            window = Sample(
+                t=10.0 * n, seconds=10.0, operators=operators, input_rate=60.0, throughput=60.0, backlog=backlog
+            )
+            known[backlog].learn(window, line, Slo(event_latency="2 s"))
+    able = {waits: model.rung({"split": 1, "count": 1}, line, Slo()).capacity for waits, model in known.items()}
+    assert able == pytest.approx({0.0: 200.0, 5_000.0: 60.0}, rel=0.05)

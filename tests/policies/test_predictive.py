@@ -12,15 +12,26 @@ from penstock.control.think import think
 from penstock.demo.clicks import CLICKS
 from penstock.guards import chain
 from penstock.load.trace import Trace
-from penstock.model import Actuation, Cycle, Execution, InvalidValueError, Observation, ReasonCode, Slo
+from penstock.model import (
+    Actuation,
+    Cycle,
+    Execution,
+    InvalidValueError,
+    Observation,
+    Operator,
+    ReasonCode,
+    Slo,
+    Topology,
+)
 from penstock.performance.horizon import Option
 from penstock.performance.rungs import Rung
 from penstock.performance.state_price import StatePrice
 from penstock.policies import POLICIES
-from penstock.policies.predictive import Predictive, _in_time
+from penstock.policies.predictive import Predictive, _drained_in_time, _in_time
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
+from penstock.simulator.job import Behaviour, Engine, Job
 
 HOUR = 3600.0
 
@@ -236,3 +247,65 @@ def test_who_will_surely_be_too_small_does_not_wait_to_see_by_how_much() -> None
     chosen = [min(_in_time(options, rate), key=lambda each: each.cost).rung.slots for rate in (390.0, 450.0, 650.0)]
     assert chosen == [4, 5, 7]
     assert _in_time(options, 900.0) == options  # no plan is large enough: they are weighed as they are
+
+
+def behind(rate: float, backlog: int, drain: str | None = None, interval: str = "10 s") -> list[Cycle]:
+    """A line of light operators over one partition that begins with records waiting, one instance of each."""
+    service_ms = {"parse": 4.0, "enrich": 2.0, "write": 1.0}
+    operators = [
+        Operator(name, max=8, chained=name != "parse", readers=1 if name == "parse" else 0) for name in service_ms
+    ]
+    behaviours = {name: Behaviour(service_ms=ms, variability=0.5) for name, ms in service_ms.items()}
+    job = Job("line", Topology.chain(*operators), behaviours, engine=Engine(queue_records=100))
+    workload = Workload(job, Slo(event_latency="10 s", drain=drain), constant(rate, 600.0), "a line", "this test")
+    return run(Predictive(), workload, interval=interval, step_seconds=0.5, backlog=backlog)[1]
+
+
+def gone_after(cycles: list[Cycle]) -> float:
+    """When no more waited than the target of ten seconds tolerates."""
+    windows = [window for cycle in cycles for window in cycle.samples]
+    return next(each.end for each in windows if each.waiting <= 10.0 * each.offered_rate)
+
+
+def test_what_waits_is_worked_off_faster_where_nothing_comes_any_more() -> None:
+    """One instance of all does 143 records/s: by itself it would take ten minutes."""
+    cycles = behind(rate=0.0, backlog=80_000)
+    assert max(cycle.decision.plan.total for cycle in cycles) > 3
+    assert gone_after(cycles) < 300.0
+    assert any(" wait: " in cycle.decision.reason.text for cycle in cycles)
+
+
+@pytest.mark.parametrize("rate", [0.0, 60.0])
+def test_what_waits_has_gone_within_the_limit_of_the_slo(rate: float) -> None:
+    """Without a limit it is not worth that many slots."""
+    assert gone_after(behind(rate, backlog=20_000)) > 50.0
+    assert gone_after(behind(rate, backlog=20_000, drain="45 s")) <= 45.0
+
+
+def test_who_knows_the_job_and_hardly_minds_missed_seconds_still_keeps_the_limit_of_the_slo() -> None:
+    policy = Predictive(miss_price=0.01)
+    _, cycles = run(policy, replace(CLICKS, trace=constant(20_000.0, HOUR)))
+    seen = observation(cycles)
+    window = replace(seen.latest, t=seen.latest.end, backlog=1_200_000.0)  # a minute of input
+    seen = replace(seen, samples=(*seen.samples, window), t=window.end)
+    policy.learn(seen)
+    some_time = policy.decide(seen).plan
+    in_a_minute = policy.decide(replace(seen, slo=replace(seen.slo, drain="1 min"))).plan
+    assert some_time.total <= seen.plan.total
+    assert in_a_minute.total >= 1.5 * seen.plan.total  # twice the present rate, and it was not all busy
+
+
+def test_what_grew_for_a_backlog_may_shrink_when_that_has_gone() -> None:
+    cycles = behind(rate=20.0, backlog=60_000)
+    largest = max(cycle.decision.plan.total for cycle in cycles)
+    assert largest > cycles[-1].decision.plan.total == 3
+
+
+def test_where_no_plan_drains_in_time_those_that_are_nearly_as_fast_as_any_are_weighed() -> None:
+    options = [
+        Option(Rung({"op": slots}, slots, 0.9 * rate, rate, 0.0, True), 600.0 * slots, 0.0, cost)
+        for slots, rate, cost in ((3, 300.0, 90.0), (5, 480.0, 95.0), (9, 500.0, 99.0), (4, 400.0, 70.0))
+    ]
+    kept = [_drained_in_time(options, rate) for rate in (0.0, 400.0, 450.0, 900.0)]
+    chosen = [min(each, key=lambda option: option.cost).rung.slots for each in kept]
+    assert chosen == [4, 4, 5, 5]

@@ -126,13 +126,31 @@ def backlog_to_drain(observation: Observation, default_limit: float) -> BacklogM
     """
     latest, slo = observation.latest, observation.slo
     limit = default_limit if slo.drain_seconds is None else slo.drain_seconds
+    return backlog_model(latest, slo, time_left(_since_the_largest(observation), limit, latest.seconds))
+
+
+def draining_rate(observation: Observation, waiting: float, rate: float, tolerated: float, silence: float) -> float:
+    """Records per second that a plan must do so that what waits has gone within the limit of the SLO, as in (12).
+
+    0 where the SLO names no limit, and where no more waits than is tolerated, in seconds of input.
+    """
+    limit, over = observation.slo.drain_seconds, waiting - rate * tolerated
+    if limit is None or over <= 0:
+        return 0.0
+    left = time_left(_since_the_largest(observation), limit, observation.latest.seconds)
+    return rate + (over + rate * silence) / max(left - silence, 0.1 * left)
+
+
+def _since_the_largest(observation: Observation) -> float:
+    """Seconds since the window in which the backlog was largest, among those since the target was last met."""
+    latest, slo = observation.latest, observation.slo
     largest = latest
     for sample in reversed(observation.samples):
         if sample.backlog is None or met(sample, slo):
             break
         if sample.backlog >= (largest.backlog or 0.0):
             largest = sample
-    return backlog_model(latest, slo, time_left(latest.end - largest.end, limit, latest.seconds))
+    return latest.end - largest.end
 
 
 def time_left(elapsed: float, limit_seconds: float, least: float) -> float:

@@ -36,6 +36,9 @@ Floats = npt.NDArray[np.float64]
 LAGS = (0.0, 1.0, 5.0, 20.0, 90.0, 600.0)
 """The backlogs that are looked at, in seconds of input; what lies between is taken from its neighbours."""
 
+PARTS = (0.0, 0.02, 0.1, 0.3, 0.6, 1.0)
+"""The same as parts of a backlog that is longer: what waits may be hours of input, or nothing comes at all."""
+
 SMALLEST_SIGMA = 0.01
 
 
@@ -63,6 +66,7 @@ class Terms:
     tolerated  seconds of input that may wait
     sigma      standard deviation of what a plan can carry, as a share of it
     kept       seconds for which a plan that is not made smaller now is not made smaller later
+    settled    seconds after which a plan that grew for what waits may be as small again as it was before
     arrival    seconds until a larger plan is in force; the one before it carries the load until then
     found_out  seconds of a step after which a plan that carries less than was thought has shown it, and is replaced
     """
@@ -73,6 +77,7 @@ class Terms:
     tolerated: float
     sigma: float
     kept: float = 0.0
+    settled: float = math.inf
     arrival: float = 0.0
     found_out: float = math.inf
 
@@ -90,13 +95,15 @@ class Option:
 def weigh(rungs: Sequence[Rung], current: int, backlog: float, outlook: Outlook, terms: Terms) -> list[Option]:
     """What it costs to go to each of the rungs now; infinite for one that must not be chosen."""
     usual = float(outlook.rates[0] @ outlook.chances)
-    lags = np.unique(np.append(np.array(LAGS) * usual, backlog)) if usual > 0 else np.array([0.0, backlog + 1.0])
+    lags = _lags(usual, backlog)
     steps = _Steps(rungs, lags, terms)
     slots = steps.slots
     change = np.where(np.eye(len(rungs), dtype=bool), 0.0, terms.change)[None, :, :, None]
     smaller = slots[None, :] < slots[:, None]  # from row to column
     drains = (lags > terms.tolerated * usual)[None, None, :]
     larger = (slots[None, :] > slots[:, None])[None, :, :, None]
+    # What grows now for what waits may be as small again soon after: that it goes is known, and not waited for.
+    back = smaller & (slots[None, :] >= slots[current]) & (backlog > terms.tolerated * usual)
     begins = np.cumsum(outlook.seconds) - outlook.seconds
     # What is ahead of a rung and a backlog, [scenario, rung, backlog]: at the end, what still waits has to go, and so
     # have slots that are too many by then. They are kept for as long again, or given back for the price of a change.
@@ -114,16 +121,29 @@ def weigh(rungs: Sequence[Rung], current: int, backlog: float, outlook: Outlook,
         c = np.where(held, stay[0][:, None], go[0][:, None]) + paid
         until_larger = terms.arrival * np.add(*chances)[:, :, None, None]
         m = np.where(held, stay[1][:, None], go[1][:, None]) + np.where(larger, until_larger, 0.0)
-        too_soon = 0.0 < begins[step] < terms.kept
-        total = np.where((smaller[:, :, None] & (drains | too_soon))[None], np.inf, c + terms.miss * m)
+        too_soon = (0.0 < begins[step] < terms.kept) & ~(back & (begins[step] >= terms.settled))
+        barred = smaller[:, :, None] & (drains | too_soon[:, :, None])
+        total = np.where(barred[None], np.inf, c + terms.miss * m)
         if step == 0:  # now nobody knows yet which scenario it will be
             break
         best = total.argmin(axis=2)[:, :, None, :]
         cores = np.take_along_axis(c, best, axis=2)[:, :, 0, :]
         missed = np.take_along_axis(m, best, axis=2)[:, :, 0, :]
-    at = int(np.searchsorted(lags, backlog)) if usual > 0 else 0
+    at = int(np.searchsorted(lags, backlog))
     first = [np.tensordot(outlook.chances, each[:, current, :, at], axes=1).tolist() for each in (c, m, total)]
     return [Option(rung, *(each[j] for each in first)) for j, rung in enumerate(rungs)]
+
+
+def _lags(usual: float, backlog: float) -> Floats:
+    """Backlogs to look at, the present one among them.
+
+    >>> _lags(10.0, 30.0).tolist(), _lags(0.0, 100.0).tolist()
+    ([0.0, 10.0, 30.0, 50.0, 200.0, 900.0, 6000.0], [0.0, 2.0, 10.0, 30.0, 60.0, 100.0])
+    """
+    of_input = np.array(LAGS) * usual
+    if backlog <= of_input[-1] > 0:
+        return np.unique(np.append(of_input, backlog))
+    return np.unique(np.append(of_input, np.array(PARTS) * max(backlog, 1.0)))
 
 
 class _Steps:

@@ -239,13 +239,16 @@ def _held(name: str, sample: Sample, topology: Topology) -> float:
     """Seconds that the instances of an operator were held, if records waited in front of it and not behind it: all.
 
     What it did then is all that it can do, however little of the time it seems to have worked: on busy cores an
-    instance waits for its turn, and that is no useful time.
+    instance waits for its turn, and that is no useful time. Operators that read themselves have the source in front of
+    them.
     """
     operator = sample.operators[name]
     rate = (operator.records_in or 0.0) / sample.seconds
-    if not rate or (operator.queue or 0.0) < WAITING_SECONDS * rate:
-        return 0.0
     chain = _chain_of(name, sample, topology)
+    reads = topology.may_chain and topology[chain[0]].readers == operator.parallelism
+    queue = (operator.queue or 0.0) + (sample.backlog or 0.0 if reads else 0.0)
+    if not rate or queue < WAITING_SECONDS * rate:
+        return 0.0
     behind = (sample.operators.get(child) for child in topology.children[chain[-1]])
     blocked = any(each is not None and (each.queue or 0.0) > WAITING_SECONDS * rate for each in behind)
     share = (operator.useful_seconds or 0.0) / useful if (useful := _useful(chain, sample)) else 1.0

@@ -51,7 +51,7 @@ def alternatives(options: Sequence[Option], chosen: Option) -> list[dict[str, An
 
 def _why_not(lost: Option, chosen: Option) -> str:
     if not math.isfinite(lost.cost):
-        return "ruled out: too small for what is about to come, or smaller while records wait"
+        return "ruled out: too small for what is about to come or has to be worked off, or smaller while records wait"
     missed, paid = lost.missed_seconds - chosen.missed_seconds, lost.core_seconds - chosen.core_seconds
     if missed >= 0 and paid >= 0:
         return f"{paid:,.0f} slot-seconds and {missed:,.1f} s outside the targets more"
@@ -60,9 +60,14 @@ def _why_not(lost: Option, chosen: Option) -> str:
     return f"{paid:,.0f} slot-seconds more for {-missed:,.1f} s outside the targets less"
 
 
-def sentence(rate: float, highest: float, chosen: Option, stay: Option) -> str:
-    """Why this plan, in one sentence for an operator."""
+def sentence(rate: float, highest: float, waiting: float, chosen: Option, stay: Option) -> str:
+    """Why this plan, in one sentence for an operator.
+
+    waiting  records that wait, if they are more than the targets tolerate
+    """
     load = f"{rate:,.0f} records/s now and at most {highest:,.0f} likely within 5 min"
+    if waiting:
+        load += f", and {waiting:,.0f} wait"
     slots = "1 slot carries" if chosen.rung.slots == 1 else f"{chosen.rung.slots} slots carry"
     carries = f"{slots} {chosen.rung.limit:,.0f} within the targets"
     guess = "" if chosen.rung.known else ", by a model that has not seen such a plan"

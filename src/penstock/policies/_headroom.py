@@ -33,11 +33,12 @@ def sized_by_headroom(
     growth            how many times the present load is likely to come soon
     """
     topology, rates, latest = observation.topology, true_rates(observation), observation.latest
-    load = arriving(topology, rates, input_rates(observation))
-    backlog, more = latest.backlog or 0.0, growth
-    if backlog > observation.slo.tolerated_lag_seconds * latest.offered_rate > 0:
+    inputs, backlog, more = input_rates(observation), latest.backlog or 0.0, growth
+    if not latest.offered_rate:  # nothing comes: what waits is all there is, and nobody knows in front of which root
+        inputs = dict.fromkeys(inputs, backlog / catch_up_seconds / len(inputs))
+    elif backlog > observation.slo.tolerated_lag_seconds * latest.offered_rate:
         more = max(growth, 1.0 + backlog / catch_up_seconds / latest.offered_rate)
-    load = {name: more * each for name, each in load.items()}
+    load = {name: more * each for name, each in arriving(topology, rates, inputs).items()}
     needed = {n: topology.clamp(n, instances(load[n], rates[n].processing * headroom)) for n in topology.names}
     present = {name: observation.plan[name] for name in needed}
     if topology.may_chain:

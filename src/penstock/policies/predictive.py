@@ -35,7 +35,7 @@ from penstock.model import (
     Slo,
 )
 from penstock.model.options import option
-from penstock.performance.backlog import catching_up, saturated
+from penstock.performance.backlog import catching_up, draining_rate, saturated
 from penstock.performance.batch_model import BatchModel
 from penstock.performance.change_cost import ChangeCost, missed_by
 from penstock.performance.error_budget import DAY, ErrorBudget
@@ -80,8 +80,11 @@ BELOW, ABOVE = 0.85, 1.25
 DRAINED_SECONDS = 60.0
 """The largest plan that is weighed drains what waits within this time."""
 
+NEARLY = 0.95
+"""Where no plan drains what waits within its limit, those are weighed that do this part of what the best one does."""
+
 CATCH_UP_SECONDS = 120.0
-"""While the job is not known, it is sized to work off what waits within this time."""
+"""While the job is not known, it is sized to work off what waits within this time, or sooner if its SLO says so."""
 
 KEPT_SECONDS = 300.0
 """A plan that is kept now is not made smaller for so long. Waiting tells which scenario it is; if a single step were
@@ -222,7 +225,7 @@ class Predictive(Policy):
             text = f"the model was wrong for {self.trust.wrong} windows" if self.trust.wrong else "the model was wrong"
             sized = self._by_headroom(observation, text, likely=float(outlook.rates[SOON, LIKELY]))
             return self._relieved(observation, sized)
-        if outlook.rates.max() <= 0:
+        if outlook.rates.max() <= 0 and not model.waiting(observation.latest):
             return self._by_headroom(observation, "there is no input")
         return self._relieved(observation, self._by_plan(observation, model, outlook))
 
@@ -235,10 +238,12 @@ class Predictive(Policy):
         figures = forecast_figures(self.forecast)
         highest = figures["forecast"]["300"]["0.99"]
         sooner = model.sooner(best.rung.parallelism, observation.topology) if isinstance(model, JobModel) else None
+        waiting = model.waiting(observation.latest)
+        too_many = waiting > terms.tolerated * observation.latest.offered_rate
         return Decision.move(
             observation.plan,
             observation.plan.changed(best.rung.parallelism),
-            sentence(observation.latest.offered_rate, highest, best, stay)
+            sentence(observation.latest.offered_rate, highest, waiting if too_many else 0.0, best, stay)
             + shared(best.rung.parallelism, observation.topology, sooner),
             figures={
                 **figures,
@@ -256,14 +261,17 @@ class Predictive(Policy):
     ) -> tuple[list[Option], Terms]:
         """The plans worth weighing, with their costs; the last one is to stay."""
         topology, slo, latest = observation.topology, observation.slo, observation.latest
-        waiting = model.waiting(latest)
-        high = ABOVE * float(outlook.rates.max()) + waiting * self.compress / DRAINED_SECONDS
+        waiting, expected = model.waiting(latest), float(outlook.rates[0] @ outlook.chances)
+        silence, tolerated = self.change_cost.silence(topology), tolerated_seconds(slo)
+        draining = draining_rate(observation, waiting, expected, tolerated, silence)
+        high = max(ABOVE * float(outlook.rates.max()) + waiting * self.compress / DRAINED_SECONDS, draining)
         low = max(BELOW * float(outlook.rates.min()), 0.02 * high)
         rates = [low * (high / low) ** (step / (RUNGS - 1)) for step in range(RUNGS)]
+        rates = sorted([*rates, draining]) if draining else rates
         current = self._shown(observation, model.rung({n: observation.plan[n] for n in topology.names}, topology, slo))
         # To shrink, a plan must carry what is likely to come even if the model flatters it.
         least = math.inf if self._unsettled(observation) else float(outlook.rates[len(STEPS) - 1, LIKELY])
-        errors = CAUTIOUS if self.change_cost.silence(topology) > tolerated_seconds(slo) else BOLD
+        errors = CAUTIOUS if silence > tolerated else BOLD
         ladder = model.ladder(rates, topology, slo)
         if ladder and ladder[-1].surely(errors) < least < math.inf:  # a larger one may do so
             ladder = model.ladder([*rates, least * math.exp(1.1 * errors * ladder[-1].error)], topology, slo)
@@ -274,20 +282,21 @@ class Predictive(Policy):
             and (each.slots >= current.slots or each.surely(errors) >= least)
         ]  # fmt: skip
         rungs.append(current)
-        expected = float(outlook.rates[0] @ outlook.chances)
         needed = min((each.slots for each in rungs if each.limit >= expected), default=current.slots)
         usual = needed if self.budget.slots is None else self.budget.slots
         terms = Terms(
             miss=self.miss_price * self.budget.price * usual,
             change=CHANGE_SECONDS / self.compress * usual,
-            silence=self.change_cost.silence(topology),
-            tolerated=tolerated_seconds(slo),
+            silence=silence,
+            tolerated=tolerated,
             sigma=model.noise(topology),
             kept=KEPT_SECONDS / self.compress,
+            settled=min(SETTLED_SECONDS / self.compress, SETTLED_WINDOWS * latest.seconds),
             arrival=self.change_cost.arrival(observation.plan),
             found_out=FOUND_OUT_SECONDS / self.compress,
         )
         options = weigh(rungs, len(rungs) - 1, waiting, outlook, terms)
+        options = _drained_in_time(options, draining)
         felt = terms.silence > terms.tolerated
         return (_in_time(options, float(outlook.rates[SOON, SURE])) if felt else options), terms
 
@@ -335,7 +344,8 @@ class Predictive(Policy):
         growth = max(1.0, likely / rate) if rate > 0 else 1.0
         decision = sized_by_headroom(
             observation, self.headroom, why, may_shrink=may_shrink, unsettled=self._unsettled(observation),
-            catch_up_seconds=CATCH_UP_SECONDS / self.compress, growth=growth,
+            catch_up_seconds=min(CATCH_UP_SECONDS / self.compress, observation.slo.drain_seconds or math.inf),
+            growth=growth,
         )  # fmt: skip
         carries = growth * rate / self.headroom
         return replace(decision, holds_up_to=_holds_up_to(observation, carries))
@@ -385,6 +395,16 @@ def _in_time(options: Sequence[Option], surely: float) -> list[Option]:
     if options[-1].rung.limit >= surely or all(each.rung.limit < surely for each in options):
         return list(options)
     return [each if each.rung.limit >= surely else replace(each, cost=math.inf) for each in options]
+
+
+def _drained_in_time(options: Sequence[Option], rate: float) -> list[Option]:
+    """The options without those that do less than it takes to drain what waits within the limit of the SLO.
+
+    Where none does as much, those that do nearly as much as the best of them: the sooner it has gone the better.
+    """
+    allowed = [each.rung.capacity for each in options if math.isfinite(each.cost)]
+    least = min(rate, NEARLY * max(allowed, default=0.0)) if max(allowed, default=0.0) < rate else rate
+    return [each if each.rung.capacity >= least else replace(each, cost=math.inf) for each in options]
 
 
 def _holds_up_to(observation: Observation, carries: float) -> HoldsUpTo:

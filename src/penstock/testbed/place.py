@@ -46,11 +46,11 @@ class LocalPlace:
     def execution(self) -> Execution:
         return Execution.CONCURRENT if self.broker else Execution.SEQUENTIAL
 
-    def topic(self, name: str) -> Kafka:
+    def topic(self, name: str, partitions: int = PARTITIONS) -> Kafka:
         """A new topic of the broker."""
         assert self.broker is not None
         made = kafka(f"{name}-{uuid4().hex[:8]}", servers=self.broker.servers)
-        self.broker.create_topic(made.topic, PARTITIONS)
+        self.broker.create_topic(made.topic, partitions)
         return made
 
     def wired(
