@@ -27,7 +27,8 @@ from penstock.performance.horizon import Option
 from penstock.performance.rungs import Rung
 from penstock.performance.state_price import StatePrice
 from penstock.policies import POLICIES
-from penstock.policies.predictive import Predictive, _drained_in_time, _in_time
+from penstock.policies._ruled_out import drained_in_time, in_time
+from penstock.policies.predictive import Predictive
 from penstock.runs.result import Result
 from penstock.runs.simulation import Simulation
 from penstock.runs.workload import Workload
@@ -244,9 +245,9 @@ def test_who_will_surely_be_too_small_does_not_wait_to_see_by_how_much() -> None
         Option(Rung({"op": slots}, slots, 100.0 * slots, 120.0 * slots, 0.0, True), 600.0 * slots, 0.0, cost)
         for slots, cost in ((3, 90.0), (5, 80.0), (7, 95.0), (4, 70.0))
     ]  # the last is the one in force
-    chosen = [min(_in_time(options, rate), key=lambda each: each.cost).rung.slots for rate in (390.0, 450.0, 650.0)]
+    chosen = [min(in_time(options, rate), key=lambda each: each.cost).rung.slots for rate in (390.0, 450.0, 650.0)]
     assert chosen == [4, 5, 7]
-    assert _in_time(options, 900.0) == options  # no plan is large enough: they are weighed as they are
+    assert in_time(options, 900.0) == options  # no plan is large enough: they are weighed as they are
 
 
 def behind(rate: float, backlog: int, drain: str | None = None, interval: str = "10 s") -> list[Cycle]:
@@ -306,6 +307,16 @@ def test_where_no_plan_drains_in_time_those_that_are_nearly_as_fast_as_any_are_w
         Option(Rung({"op": slots}, slots, 0.9 * rate, rate, 0.0, True), 600.0 * slots, 0.0, cost)
         for slots, rate, cost in ((3, 300.0, 90.0), (5, 480.0, 95.0), (9, 500.0, 99.0), (4, 400.0, 70.0))
     ]
-    kept = [_drained_in_time(options, rate) for rate in (0.0, 400.0, 450.0, 900.0)]
+    kept = [drained_in_time(options, rate) for rate in (0.0, 400.0, 450.0, 900.0)]
     chosen = [min(each, key=lambda option: option.cost).rung.slots for each in kept]
     assert chosen == [4, 4, 5, 5]
+
+
+def test_what_is_ruled_out_for_two_reasons_leaves_a_plan() -> None:
+    """The fastest plan is not one that is large enough for what will surely come: it stays all the same."""
+    options = [
+        Option(Rung({"op": slots}, slots, limit, capacity, 0.0, True), 600.0 * slots, 0.0, cost)
+        for slots, limit, capacity, cost in ((3, 300.0, 310.0, 90.0), (5, 350.0, 900.0, 95.0), (4, 400.0, 500.0, 99.0))
+    ]
+    left = in_time(drained_in_time([*options, options[0]], 800.0), 380.0)
+    assert min(left, key=lambda each: each.cost).rung.slots == 5

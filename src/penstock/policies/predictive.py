@@ -7,6 +7,7 @@ It arranges parts that each stand in a file of their own:
     a change      `performance/change_cost`
     a missed second  `performance/error_budget`
     the choice    `performance/horizon`
+    what is ruled out  `_ruled_out`
     what is felt  `_pressure`
     the doubt     `performance/trust`; while the job is not known, true rates with headroom decide, as in DS2
     the words     `_explain`
@@ -15,7 +16,6 @@ It arranges parts that each stand in a file of their own:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -48,6 +48,7 @@ from penstock.policies import Policy, State
 from penstock.policies._explain import alternatives, forecast_figures, need_figures, sentence, shared
 from penstock.policies._headroom import sized_by_headroom
 from penstock.policies._pressure import Pressure
+from penstock.policies._ruled_out import drained_in_time, in_time
 
 STEPS = np.array([30.0, 60.0, 90.0, 120.0, 120.0, 180.0, 300.0])
 """Seconds of each step of the horizon: a quarter of an hour, finer where it matters more."""
@@ -79,9 +80,6 @@ BELOW, ABOVE = 0.85, 1.25
 
 DRAINED_SECONDS = 60.0
 """The largest plan that is weighed drains what waits within this time."""
-
-NEARLY = 0.95
-"""Where no plan drains what waits within its limit, those are weighed that do this part of what the best one does."""
 
 CATCH_UP_SECONDS = 120.0
 """While the job is not known, it is sized to work off what waits within this time, or sooner if its SLO says so."""
@@ -296,9 +294,9 @@ class Predictive(Policy):
             found_out=FOUND_OUT_SECONDS / self.compress,
         )
         options = weigh(rungs, len(rungs) - 1, waiting, outlook, terms)
-        options = _drained_in_time(options, draining)
+        options = drained_in_time(options, draining)
         felt = terms.silence > terms.tolerated
-        return (_in_time(options, float(outlook.rates[SOON, SURE])) if felt else options), terms
+        return (in_time(options, float(outlook.rates[SOON, SURE])) if felt else options), terms
 
     def _shown(self, observation: Observation, current: Rung) -> Rung:
         """The plan in force: where the targets hold, it has shown that it carries the present rate."""
@@ -384,27 +382,6 @@ def _steps(silence: float) -> npt.NDArray[np.float64]:
     until_half_hour = min(longer, HALF_HOUR - float(STEPS.sum()))
     further = [part for part in (until_half_hour, longer - until_half_hour) if part > 0]
     return np.append(STEPS, further)
-
-
-def _in_time(options: Sequence[Option], surely: float) -> list[Option]:
-    """The options, the last of them to stay: if that will almost surely be too small within minutes, without those that
-    are too small then.
-
-    It has to grow. To wait would tell how much, but only by missing targets first.
-    """
-    if options[-1].rung.limit >= surely or all(each.rung.limit < surely for each in options):
-        return list(options)
-    return [each if each.rung.limit >= surely else replace(each, cost=math.inf) for each in options]
-
-
-def _drained_in_time(options: Sequence[Option], rate: float) -> list[Option]:
-    """The options without those that do less than it takes to drain what waits within the limit of the SLO.
-
-    Where none does as much, those that do nearly as much as the best of them: the sooner it has gone the better.
-    """
-    allowed = [each.rung.capacity for each in options if math.isfinite(each.cost)]
-    least = min(rate, NEARLY * max(allowed, default=0.0)) if max(allowed, default=0.0) < rate else rate
-    return [each if each.rung.capacity >= least else replace(each, cost=math.inf) for each in options]
 
 
 def _holds_up_to(observation: Observation, carries: float) -> HoldsUpTo:
