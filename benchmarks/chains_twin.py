@@ -17,8 +17,8 @@ from benchmarks.chains_simulated import FREE
 from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Execution, Plan, Sample, Slo
+from penstock.performance.latency_mixture import together
 from penstock.runs.live import NOWHERE, LiveRun
-from penstock.runs.summary import together
 from penstock.runs.twin import twin, under_fixed_plan
 from penstock.simulator.job import Job
 from penstock.testbed.place import LocalPlace, opened

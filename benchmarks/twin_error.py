@@ -14,8 +14,8 @@ from penstock.demo.clicks_on_spark import clicks, pipeline
 from penstock.guards import only
 from penstock.load.curves import constant
 from penstock.model import Cycle, Plan, Sample, Slo
+from penstock.performance.latency_mixture import together
 from penstock.runs.live import NOWHERE, LiveRun
-from penstock.runs.summary import together
 from penstock.runs.twin import twin, under_fixed_plan
 from penstock.testbed.place import opened as stage
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate
 
 from penstock.model import Cycle, Latency, Plan, Sample, Slo
+from penstock.performance.latency_mixture import together
 from penstock.runs.result import Result, percentiles
-
-# What a window's figures stand for: its median for the lower three quarters of its records, and so on.
-SHARES = (("p50", 0.725), ("p95", 0.245), ("p99", 0.03))
 
 
 class RunSummary:
@@ -91,28 +88,6 @@ class RunSummary:
             decision_ms=percentiles(self._decision_ms),
             unit="slot" if paid is None else "core",
         )
-
-
-def together(windows: list[tuple[float, Latency]]) -> Latency:
-    """The latency over windows, each with its number of records.
-
-    >>> together([(100, Latency(mean=10, p50=10, p95=20, p99=30)), (300, Latency(mean=30, p50=30, p95=40, p99=50))])
-    Latency(mean=25.0, p50=30, p95=40, p99=50)
-    """
-    records = sum(count for count, _ in windows)
-    if not records:
-        return Latency()
-    mean = sum(count * (latency.mean or 0.0) for count, latency in windows) / records
-    points = sorted(
-        (figure, count * share) for count, latency in windows for name, share in SHARES
-        if (figure := latency.at(name)) is not None
-    )  # fmt: skip
-    reached = list(accumulate(weight for _, weight in points))
-
-    def at(share: float) -> float:
-        return next(figure for (figure, _), sum_ in zip(points, reached, strict=True) if sum_ >= share * reached[-1])
-
-    return Latency(mean=mean, p50=at(0.5), p95=at(0.95), p99=at(0.99))
 
 
 def since(cycle: Cycle, began: float) -> Cycle:

@@ -368,3 +368,15 @@ def test_a_batch_whose_end_was_never_reported_is_seen_from_where_the_next_one_be
     ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
     ledger.add([batch(0, 0, 5, 100, 50, consumed=100), batch(2, 10, 15, 100, 50, consumed=300)])
     assert (ledger.records_in, ledger.records_out) == (300, 150)
+
+
+def test_the_late_records_of_an_old_query_are_in_the_latency_of_the_window(growth: Growth) -> None:
+    """While a segment is handed over, batches of two queries end in one window."""
+    ledger = Ledger(wiring("count", ("in",), "out"), {"in": 0}, started=0.0)
+    windows = Windows([ledger], growth, batch_seconds=5, started=0)
+    old = replace(batch(3, 0, 5.0, 300, 120, consumed=300), event=Latency(9_000.0, 9_000.0, 9_900.0, 9_990.0))
+    first, second = (replace(batch(n, 5 * n, 5 * n + 4.9, 200, 80, 500 + 200 * n), event=Latency(30.0)) for n in (0, 1))
+    ledger.add([first, old, second])
+    before, since = windows.read(10.0, Plan({"count": 2}))
+    assert before.event_latency_ms == Latency(30.0)
+    assert since.event_latency_ms == Latency((300 * 9_000.0 + 200 * 30.0) / 500, 9_000.0, 9_900.0, 9_990.0)

@@ -9,10 +9,12 @@ of the tasks only: the window in which a batch ends has its latency, and those b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from penstock.model import Latency, OperatorSample, Plan, Sample
+from penstock.performance.latency_mixture import together
 from penstock.spark.realtime.ledger import BEHIND_SECONDS, Flow, Ledger
+from penstock.spark.realtime.segment_batch import SegmentBatch
 from penstock.spark.topics.growth import Growth
 
 GRACE_SECONDS = 3.0
@@ -105,7 +107,7 @@ class Windows:
         came = self._came(start, end)
         roots = [flows[ledger.wiring.segment.name] for ledger in self._ledgers if ledger.wiring.schema is None]
         waiting = [flow.waiting for flow in roots]
-        processing, event = self._latency(start, end)
+        processing, event = self._latency(end)
         return Sample(
             t=start,
             seconds=seconds,
@@ -135,13 +137,19 @@ class Windows:
                 completed.append(flows[segment.name].records_in / share / seconds)
         return min(completed, default=0.0)
 
-    def _latency(self, start: float, end: float) -> tuple[Latency | None, Latency | None]:
-        """Processing and event latency, as measured on records of the newest batch that ended in the window."""
-        if self._measures_latency is not None:
-            for batch in reversed(self._measures_latency.batches):
-                if start < batch.end <= end:
-                    return batch.processing, batch.event
-        return None, None
+    def _latency(self, end: float) -> tuple[Latency | None, Latency | None]:
+        """Processing and event latency, as measured on records of the batches that ended since the last window did: of
+        more than one while a segment is handed over, of which the old query has the late records."""
+        ledger = self._measures_latency
+        ended = [] if ledger is None else [batch for batch in ledger.batches if self._end < batch.end <= end]
+        return _together(ended, lambda batch: batch.processing), _together(ended, lambda batch: batch.event)
+
+
+def _together(
+    batches: Sequence[SegmentBatch], latency: Callable[[SegmentBatch], Latency | None]
+) -> Latency | None:  # fmt: skip
+    known = [(batch.records_in, measured) for batch in batches if (measured := latency(batch)) is not None]
+    return together(known) if any(records for records, _ in known) else None
 
 
 def _operators(ledger: Ledger, flows: dict[str, Flow], plan: Plan) -> list[tuple[str, OperatorSample]]:

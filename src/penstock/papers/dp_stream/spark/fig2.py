@@ -20,10 +20,10 @@ from penstock.papers.dp_stream.spark.jobs import JOBS
 from penstock.papers.spark import simulated
 from penstock.papers.spark.runner import TrialRunner
 from penstock.papers.spark.trial import HANDOVER, RESTART, Cycles, Run, Trial
+from penstock.performance.latency_mixture import together
 from penstock.report.item import Chart, Item, Row, lower
 from penstock.report.judging import ours, unless
 from penstock.runs.spark_workload import SparkWorkload
-from penstock.runs.summary import together
 
 STORM, LAST, OWN = "default", "Dp-Stream, last rate", "Dp-Stream"
 FASTER = 10
